@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Restored is the Meta key that Backup sets in the copy (to "1"): a store that has it was made from a
+// backup and what it knows may be old.
+const Restored = "restored"
+
+// Backup writes a consistent copy to path, which must not exist, while the store is in use. The copy
+// has an epoch of its own and Meta Restored set. Part of a copy that failed is removed.
+func (s *Store) Backup(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return wrap("back up", err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("back up: %s is there already: %w", path, fs.ErrExist)
+	}
+	return wrap("back up", s.read(func(c *conn) error {
+		return copyTo(c, path, func(made *conn) error {
+			return made.script(`INSERT OR REPLACE INTO meta (key, value) VALUES ('epoch', lower(hex(randomblob(16)))), ('` + Restored + `', '1')`)
+		})
+	}))
+}
+
+// keepCopy keeps the file as it is at path, in place of an older copy.
+func keepCopy(c *conn, path string) error {
+	return wrap("keep a copy", copyTo(c, path, nil))
+}
+
+// copyTo writes the whole file to path: made beside it, finished by edit, flushed and renamed, so
+// that path is never half a copy.
+func copyTo(c *conn, path string, edit func(*conn) error) (err error) {
+	part := path + ".part"
+	_ = os.Remove(part) // of a copy that was cut off
+	f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(part)
+		}
+	}()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if _, err := c.exec("PRAGMA query_only = 0"); err != nil { // it forbids this too
+		return err
+	}
+	_, err = c.exec("VACUUM INTO ?", part)
+	if _, back := c.exec("PRAGMA query_only = 1"); back != nil {
+		err = errors.Join(err, back)
+	}
+	if err != nil {
+		return err
+	}
+	if edit != nil {
+		if err := editCopy(part, edit); err != nil {
+			return err
+		}
+	}
+	if err := flush(part); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}
+
+func editCopy(path string, edit func(*conn) error) error {
+	c, err := open(path, "rw", nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(edit(c), c.close())
+}
+
+// flush makes sure of a file that SQLite has written without syncing.
+func flush(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Check runs the full PRAGMA integrity_check; nil if the file is sound.
+func (s *Store) Check() error {
+	return wrap("check store", s.sound(context.Background(), "PRAGMA integrity_check"))
+}
+
+// Verify looks through the file with PRAGMA quick_check if the last process did not close it, and
+// returns at once if it did. A large file takes seconds: it is for the background, after the start.
+func (s *Store) Verify(ctx context.Context) error {
+	if !s.unclean {
+		return nil
+	}
+	return wrap("verify store", s.sound(ctx, "PRAGMA quick_check"))
+}
+
+// sound runs a check and makes an error of what it finds.
+func (s *Store) sound(ctx context.Context, check string) error {
+	var found []string
+	err := s.pool.with(func(c *conn) (bool, error) {
+		err := c.eachContext(ctx, func(r row) error {
+			var line string
+			err := r.Scan(&line)
+			found = append(found, line)
+			return err
+		}, check)
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	if len(found) == 1 && found[0] == "ok" {
+		return nil
+	}
+	return fmt.Errorf("%w: stop, keep a copy of it, and go back to a backup: %s", ErrDamaged, strings.Join(found, "; "))
+}

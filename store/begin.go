@@ -1,0 +1,52 @@
+package store
+
+// Begin is a request about to be sent.
+type Begin struct {
+	Turn     ID
+	At       Time
+	Send     int    // the logical call it belongs to, from 1
+	NewSend  bool   // counts an attempt
+	Model    string // PROVIDER/MODEL
+	Messages int    // the Turn.Messages its text was built from
+}
+
+// BeginRequest writes the request's row and sets the turn running, before the request is sent
+// (P1). It returns the request's number n within the turn, from 1. The wait is over, its reason
+// stays. ErrMoved if a message has joined since the text was built; ErrSettled if the turn is done.
+func (s *Store) BeginRequest(b Begin) (n int, err error) {
+	var made int
+	err = s.write(b.At, func(f *fact) error {
+		var state State
+		var messages, requests, send int
+		err := f.one(`SELECT state, messages, requests FROM turns WHERE id = ?`, b.Turn).Scan(&state, &messages, &requests)
+		switch {
+		case err != nil:
+			return err
+		case state == Done:
+			return ErrSettled
+		case messages != b.Messages:
+			return ErrMoved
+		}
+		if b.NewSend {
+			send = 1
+		}
+		made = requests + 1
+		err = f.must(`UPDATE turns SET state = 'running', retry_at = 0, gate = '', wait_from = '', wait_ms = 0, model = ?,
+			attempts = attempts + ?, requests = ?, version = version + 1 WHERE id = ? AND messages = ? AND state <> 'done'`,
+			b.Model, send, made, b.Turn, b.Messages)
+		if err == nil {
+			err = f.must(`INSERT INTO attempts (turn, n, send, at, model) VALUES (?, ?, ?, ?, ?)`, b.Turn, made, b.Send, b.At, b.Model)
+		}
+		if err == nil {
+			err = f.changed(object{kind: kindTurn, id: b.Turn})
+		}
+		if err == nil {
+			err = f.changed(object{kind: kindAttempt, id: b.Turn, n: made})
+		}
+		return err
+	})
+	if err != nil {
+		return 0, wrap("begin request", err)
+	}
+	return made, nil
+}

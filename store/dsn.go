@@ -1,0 +1,61 @@
+package store
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// pragma is a setting of a connection: how it is written, and how SQLite reads it back.
+type pragma struct {
+	name, set, want string
+}
+
+// pragmas of the writer. Sorting and savepoints stay in memory, so that a full disk can only show
+// where a fact is written. The write-ahead log is cut back after it has grown in a long read.
+func writerPragmas(synchronous string) []pragma {
+	level := map[string]string{"full": "2", "normal": "1"}[synchronous]
+	return []pragma{
+		{"busy_timeout", "5000", "5000"},
+		{"cache_size", "-4096", "-4096"}, // KiB
+		{"journal_mode", "wal", "wal"},
+		{"journal_size_limit", "33554432", "33554432"},
+		{"synchronous", synchronous, level},
+		{"temp_store", "memory", "2"},
+	}
+}
+
+// readerPragmas keep a reader small and harmless.
+func readerPragmas() []pragma {
+	return []pragma{
+		{"busy_timeout", "5000", "5000"},
+		{"cache_size", "-1024", "-1024"},
+		{"query_only", "1", "1"},
+		{"temp_store", "memory", "2"},
+	}
+}
+
+// open dials a file; mode is SQLite's: "rw", or "ro", which neither makes nor changes it.
+func open(path, mode string, pragmas []pragma) (*conn, error) {
+	q := []string{"mode=" + mode}
+	for _, p := range pragmas {
+		q = append(q, "_pragma="+url.QueryEscape(p.name+"("+p.set+")"))
+	}
+	p := filepath.ToSlash(path)
+	if !strings.HasPrefix(p, "/") { // a Windows drive
+		p = "/" + p
+	}
+	c, err := dial((&url.URL{Scheme: "file", Path: p, RawQuery: strings.Join(q, "&")}).String())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	for _, p := range pragmas {
+		var got any
+		if err := c.one("PRAGMA " + p.name).Scan(&got); err != nil || fmt.Sprint(got) != p.want {
+			_ = c.close()
+			return nil, fmt.Errorf("open %s: %s is %v where %s was asked (%v); the file must lie on a local disk", path, p.name, got, p.want, err)
+		}
+	}
+	return c, nil
+}

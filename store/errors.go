@@ -1,0 +1,42 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Errors that callers decide by.
+var (
+	ErrNotFound      = errors.New("not found")
+	ErrSettled       = errors.New("the turn is done")
+	ErrMoved         = errors.New("a message has joined the turn")
+	ErrOtherBot      = errors.New("the chat belongs to another bot")
+	ErrDuplicate     = errors.New("the command was carried out before")
+	ErrCommandReused = errors.New("the command id was used with another body")
+	ErrBusy          = errors.New("a turn of it is not done")
+	ErrLocked        = errors.New("another holdfast runs on this file")
+	ErrReadOnly      = errors.New("closed or read-only")
+	ErrFull          = errors.New("the disk is full") // nothing of the fact was stored; it can be tried again
+	ErrDamaged       = errors.New("the file is damaged")
+	ErrNewer         = errors.New("the file is newer than this holdfast")
+)
+
+// explain gives SQLite's codes that an operator can do something about the words for it.
+func explain(err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch e.Code() & 0xff { // the low byte is the primary code
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w, nothing of this was stored: free some space, it goes on by itself (%w)", ErrFull, err)
+	case sqlite3.SQLITE_READONLY:
+		return fmt.Errorf("%w: the file or its directory cannot be written, make both writable (%w)", ErrReadOnly, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: stop, keep a copy of it, and go back to a backup (%w)", ErrDamaged, err)
+	}
+	return err
+}

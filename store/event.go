@@ -1,0 +1,171 @@
+package store
+
+import "errors"
+
+// Event is one inbound thing, deduplicated per bot by Key. It has the id of the turn it made.
+type Event struct {
+	ID   ID
+	Turn ID // the turn that answers it: its own, or the one it was merged into
+	Key  string
+	Kind string // "message" | "tick" | "wake" | "button"
+	Name string // who, as people read it
+	Text string
+	At   Time
+}
+
+// Admission is an event that wants a turn.
+type Admission struct {
+	At      Time
+	Bot     string
+	Key     string // the platform's own id of the event; unique per bot
+	Kind    string
+	Surface string
+	Channel string
+	Thread  string
+	Title   string // of the conversation, if it is new
+	Person  string
+	Name    string
+	Text    string
+	Lane    string
+	Merge   bool // a waiting turn of the same person takes the message in (P19)
+	Command *Command
+}
+
+// Admitted says what became of it.
+type Admitted struct {
+	Turn         ID    // the message's own turn
+	Conversation ID    //
+	Into         ID    // the waiting turn that took it in, else 0
+	IntoState    State // that turn's state
+	Seq          int64 // the change that tells of it
+	Duplicate    bool  // the event was known: nothing has changed; Turn is the known turn
+}
+
+// Admit writes event, conversation and turn in one transaction (P1). A known event changes nothing
+// (S1), its command aside. With Merge, if the same person has a turn in this conversation that is
+// retrying, parked (reason approval aside), rearming or owed, the new turn is written and ends
+// merged, the older one (the newest such) takes the event, one more message and the new Spoken; a
+// rearming or owed one is not woken here. On the web a chat belongs to one bot: ErrOtherBot for
+// another (elsewhere each bot has a conversation of its own in the same place). ErrDuplicate, with
+// what was stored, and ErrCommandReused: see Command.
+func (s *Store) Admit(a Admission) (Admitted, error) {
+	var out Admitted
+	err := s.write(a.At, func(f *fact) error {
+		err := f.known(a.Command)
+		if errors.Is(err, ErrDuplicate) {
+			out, err = f.admittedBefore(a.Command.Turn, a.Command.Seq)
+			return errors.Join(ErrDuplicate, err)
+		}
+		if err == nil {
+			out, err = f.admit(a)
+		}
+		return err
+	})
+	return out, wrap("admit event", err)
+}
+
+// admittedBefore says what is known of a turn that an event made earlier.
+func (f *fact) admittedBefore(turn ID, seq int64) (Admitted, error) {
+	t, err := f.turn(turn)
+	out := Admitted{Turn: turn, Conversation: t.Conversation, Into: t.MergedInto, Seq: seq, Duplicate: true}
+	if errors.Is(err, ErrNotFound) { // pruned
+		return out, nil
+	}
+	if err == nil && out.Into != 0 {
+		err = f.one(`SELECT state FROM turns WHERE id = ?`, out.Into).Scan(&out.IntoState)
+		if errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+	}
+	return out, err
+}
+
+func (f *fact) admit(a Admission) (out Admitted, err error) {
+	var known ID
+	err = f.one(`SELECT id FROM events WHERE key = ? AND bot = ?`, a.Key, a.Bot).Scan(&known)
+	switch {
+	case err == nil:
+		if out, err = f.admittedBefore(known, f.writer.head); err != nil {
+			return out, err
+		}
+		return out, f.keep(a.Command, out.Turn, chatKey(a.Surface, a.Channel, out.Conversation))
+	case !errors.Is(err, ErrNotFound):
+		return out, err
+	}
+	if out.Conversation, err = f.converse(a); err != nil {
+		return out, err
+	}
+	out.Turn = f.newID()
+	if err := f.takeIn(a, &out); err != nil {
+		return out, err
+	}
+	if err := f.admitTurn(a, out); err != nil {
+		return out, err
+	}
+	out.Seq = f.writer.head
+	return out, f.keep(a.Command, out.Turn, chatKey(a.Surface, a.Channel, out.Conversation))
+}
+
+// converse finds or makes the conversation; it is active now.
+func (f *fact) converse(a Admission) (id ID, err error) {
+	var bot string
+	if a.Surface == web {
+		err = f.one(`SELECT id, bot FROM conversations WHERE channel = ? AND surface = ? AND thread = ?`, a.Channel, a.Surface, a.Thread).Scan(&id, &bot)
+	} else {
+		err = f.one(`SELECT id, bot FROM conversations WHERE channel = ? AND surface = ? AND thread = ? AND bot = ?`, a.Channel, a.Surface, a.Thread, a.Bot).Scan(&id, &bot)
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		id = f.newID()
+		err = f.must(`INSERT INTO conversations (id, bot, surface, channel, thread, title, created, active) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			id, a.Bot, a.Surface, a.Channel, a.Thread, a.Title, a.At, a.At)
+		if err == nil {
+			err = f.changed(object{kind: kindChat, id: id})
+		}
+	case err == nil && bot != a.Bot:
+		err = ErrOtherBot
+	case err == nil:
+		err = f.must(`UPDATE conversations SET active = ? WHERE id = ?`, a.At, id)
+	}
+	return id, err
+}
+
+// takeIn looks for a waiting turn of the same person, which then answers this message too.
+func (f *fact) takeIn(a Admission, out *Admitted) error {
+	if !a.Merge {
+		return nil
+	}
+	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND state <> 'done'
+		AND state IN ('retrying', 'parked', 'rearming', 'owed') AND person = ? AND reason_why <> 'approval'
+		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person).Scan(&out.Into, &out.IntoState)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return f.must(`UPDATE turns SET messages = messages + 1, spoken = ?, version = version + 1 WHERE id = ? AND state <> 'done'`, a.At, out.Into)
+}
+
+// admitTurn writes the event and its own turn, which is done at once if another took the event in.
+func (f *fact) admitTurn(a Admission, out Admitted) error {
+	state, outcome, ended, answers := Queued, Outcome(""), Time(0), out.Turn
+	if out.Into != 0 {
+		state, outcome, ended, answers = Done, Merged, a.At, out.Into
+	}
+	err := f.must(`INSERT INTO events (id, turn, bot, key, kind, name, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		out.Turn, answers, a.Bot, a.Key, a.Kind, a.Name, a.At, a.Text)
+	if err == nil {
+		err = f.must(`INSERT INTO turns (id, conversation, person, lane, state, outcome, created, spoken, ended, merged_into) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			out.Turn, out.Conversation, a.Person, a.Lane, state, outcome, a.At, a.At, ended, out.Into)
+	}
+	if err == nil {
+		err = f.changed(object{kind: kindMessage, id: out.Turn})
+	}
+	if err == nil && out.Into != 0 {
+		err = f.changed(object{kind: kindTurn, id: out.Into})
+	}
+	if err == nil {
+		err = f.changed(object{kind: kindTurn, id: out.Turn})
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package store
+
+// Post is a message to be made or edited on a surface.
+type Post struct {
+	ID           ID
+	Turn         ID
+	Conversation ID
+	Part         int    // 0 is the notice that becomes the answer; 1 … its overflow parts
+	Kind         string // "notice" | "answer" | "terminal" | "mention"
+	Text         string // Markdown; an answer's text on part 0 of a surface without limits
+	State        string // "pending" (to be made or edited) | "posting" (handed over, outcome unknown) | "done" | "failed" | "gone"
+	Handle       string // the platform's id, once known
+	Until        Time   // notice: the moment its text names, 0 = none
+	NextTry      Time
+	Tries        int
+	Created      Time
+	Edited       Time // the last change of Text, 0 = as it was made; no two changes have the same
+	Error        string
+}
+
+// The text of an answer stands in its turn alone; post p with turn t has it as NULL.
+const postColumns = `p.id, p.turn, p.conversation, p.part, p.kind, coalesce(p.text, t.text), p.state, p.handle, p.until, p.next_try, p.tries, p.created, p.edited, p.error`
+
+func (p *Post) scan(r interface{ Scan(...any) error }) error {
+	return r.Scan(&p.ID, &p.Turn, &p.Conversation, &p.Part, &p.Kind, &p.Text, &p.State, &p.Handle, &p.Until, &p.NextTry, &p.Tries, &p.Created, &p.Edited, &p.Error)
+}
+
+// textOf is a post's text as the table keeps it, next to its turn's.
+func (p *Post) textOf(turnText string) any {
+	if (p.Kind == "answer" || p.Kind == "terminal") && p.Text == turnText {
+		return nil
+	}
+	return p.Text
+}
+
+// waitMS is from a moment to the next try, for ClampWaits.
+func (p *Post) waitMS(now Time) int64 { return max(0, int64(p.NextTry-now)) }
+
+// putPost makes a post, or gives one there is a new text and kind to be delivered anew. Its handle is
+// kept unless another is given. A State of "" is "pending".
+func (f *fact) putPost(t *Turn, p *Post) error {
+	if p.State == "" {
+		p.State = "pending"
+	}
+	if p.ID != 0 {
+		return f.editPost(t, p)
+	}
+	p.ID, p.Turn, p.Conversation, p.Created, p.Edited = f.newID(), t.ID, t.Conversation, f.at, 0
+	err := f.must(`INSERT INTO posts (id, turn, conversation, part, kind, state, handle, until, next_try, wait_ms, tries, created, edited, error, text)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.Turn, p.Conversation, p.Part, p.Kind, p.State, p.Handle, p.Until, p.NextTry, p.waitMS(f.at), p.Tries, p.Created, p.Edited, p.Error, p.textOf(t.Text))
+	if err != nil {
+		return err
+	}
+	return f.changed(object{kind: kindMessage, id: p.ID})
+}
+
+func (f *fact) editPost(t *Turn, p *Post) error {
+	var was Post
+	err := was.scan(f.one(`SELECT `+postColumns+` FROM posts p JOIN turns t ON t.id = p.turn WHERE p.id = ? AND p.turn = ?`, p.ID, t.ID))
+	if err != nil {
+		return err
+	}
+	same := was.Text == p.Text && was.Kind == p.Kind
+	if p.Edited = was.Edited; was.Text != p.Text {
+		p.Edited = max(f.at, was.Edited+1)
+	}
+	if p.Handle == "" {
+		p.Handle = was.Handle
+	}
+	err = f.must(`UPDATE posts SET kind = ?, state = ?, handle = ?, until = ?, next_try = ?, wait_ms = ?, tries = 0, edited = ?, error = '', text = ? WHERE id = ?`,
+		p.Kind, p.State, p.Handle, p.Until, p.NextTry, p.waitMS(f.at), p.Edited, p.textOf(t.Text), p.ID)
+	if err != nil || same {
+		return err
+	}
+	return f.changed(object{kind: kindMessage, id: p.ID})
+}
+
+// Posts reads a turn's posts in order of Part.
+func (s *Store) Posts(turn ID) (list []Post, err error) {
+	err = s.read(func(c *conn) error {
+		list, err = c.posts(`SELECT `+postColumns+` FROM posts p JOIN turns t ON t.id = p.turn WHERE p.turn = ? ORDER BY p.part, p.id`, turn)
+		return err
+	})
+	return list, wrap("read posts", err)
+}
+
+// PendingPosts reads posts that must go out: due by now, soonest first and those due together
+// oldest first, at most limit. One in state posting is among them: if nobody is handing it over, the
+// process that did has died and it may be out already.
+func (s *Store) PendingPosts(now Time, limit int) (list []Post, err error) {
+	err = s.read(func(c *conn) error {
+		list, err = c.posts(`SELECT `+postColumns+` FROM posts p JOIN turns t ON t.id = p.turn
+			WHERE p.state IN ('pending', 'posting') AND p.next_try <= ? ORDER BY p.next_try, p.id LIMIT ?`, now, limit)
+		return err
+	})
+	return list, wrap("read pending posts", err)
+}
+
+func (c *conn) posts(sql string, args ...any) (list []Post, err error) {
+	err = c.each(func(r row) error {
+		var p Post
+		err := p.scan(r)
+		list = append(list, p)
+		return err
+	}, sql, args...)
+	return list, err
+}
+
+// MarkPost stores how handing it over went: State, Handle, NextTry, Tries, Error and Text as given,
+// unless its Text has changed since (Edited differs): then only Handle is stored, and it is due at
+// once with the new text. ErrNotFound if there is none of this ID.
+func (s *Store) MarkPost(p Post, now Time) error {
+	return wrap("mark post", s.write(now, func(f *fact) error {
+		var was Post
+		var turnText string
+		err := f.one(`SELECT p.kind, coalesce(p.text, t.text), p.edited, t.text FROM posts p JOIN turns t ON t.id = p.turn WHERE p.id = ?`, p.ID).
+			Scan(&was.Kind, &was.Text, &was.Edited, &turnText)
+		switch {
+		case err != nil:
+			return err
+		case was.Edited != p.Edited:
+			return f.must(`UPDATE posts SET handle = ? WHERE id = ?`, p.Handle, p.ID)
+		}
+		p.Kind = was.Kind
+		err = f.must(`UPDATE posts SET state = ?, handle = ?, next_try = ?, wait_ms = ?, tries = ?, error = ?, text = ? WHERE id = ?`,
+			p.State, p.Handle, p.NextTry, p.waitMS(now), p.Tries, p.Error, p.textOf(turnText), p.ID)
+		if err != nil || p.Text == was.Text {
+			return err
+		}
+		return f.changed(object{kind: kindMessage, id: p.ID})
+	}))
+}

@@ -1,0 +1,83 @@
+package store
+
+// Ready is what the engine's queue must know of a turn that can run or will be due.
+type Ready struct {
+	Turn         ID
+	Conversation ID
+	RetryAt      Time
+	State        State
+}
+
+// ready reads such rows; skip leaves some out.
+func (c *conn) ready(list []Ready, limit int, skip map[ID]bool, sql string, args ...any) ([]Ready, error) {
+	err := c.each(func(r row) error {
+		if len(list) >= limit {
+			return errEnough
+		}
+		var x Ready
+		if err := r.Scan(&x.Turn, &x.Conversation, &x.RetryAt, &x.State); err != nil {
+			return err
+		}
+		if !skip[x.Conversation] {
+			list = append(list, x)
+		}
+		return nil
+	}, sql, args...)
+	return list, err
+}
+
+// Runnable reads turns in state queued with id > after, oldest first, at most limit.
+func (s *Store) Runnable(after ID, limit int) (list []Ready, err error) {
+	err = s.read(func(c *conn) error {
+		list, err = c.ready(nil, limit, nil, `SELECT id, conversation, retry_at, state FROM turns
+			WHERE state = 'queued' AND id > ? ORDER BY id LIMIT ?`, after, limit)
+		return err
+	})
+	return list, wrap("read runnable turns", err)
+}
+
+// Due reads waiting turns whose RetryAt is set, above after (RetryAt, then id) and at or before until, soonest first, at most limit.
+func (s *Store) Due(after Time, afterTurn ID, until Time, limit int) (list []Ready, err error) {
+	err = s.view(func(c *conn) (err error) {
+		if after > 0 && after <= until { // the rest of that millisecond
+			list, err = c.ready(nil, limit, nil, `SELECT id, conversation, retry_at, state FROM turns
+				WHERE retry_at > 0 AND retry_at = ? AND id > ? ORDER BY id LIMIT ?`, after, afterTurn, limit)
+		}
+		if err == nil && len(list) < limit {
+			list, err = c.ready(list, limit, nil, `SELECT id, conversation, retry_at, state FROM turns
+				WHERE retry_at > 0 AND retry_at > ? AND retry_at <= ? ORDER BY retry_at, id LIMIT ?`, after, until, limit-len(list))
+		}
+		return err
+	})
+	return list, wrap("read due turns", err)
+}
+
+// AtGate reads turns that wait at a gate: those spoken to at or after fresh first, then the rest, both
+// in the order in which they were last spoken to. busy conversations are passed over.
+func (s *Store) AtGate(gate string, fresh Time, busy map[ID]bool, limit int) (list []Ready, err error) {
+	err = s.view(func(c *conn) (err error) {
+		list, err = c.ready(nil, limit, busy, `SELECT id, conversation, retry_at, state FROM turns
+			WHERE gate <> '' AND gate = ? AND spoken >= ? ORDER BY spoken, id`, gate, fresh)
+		if err == nil && len(list) < limit {
+			list, err = c.ready(list, limit, busy, `SELECT id, conversation, retry_at, state FROM turns
+				WHERE gate <> '' AND gate = ? AND spoken < ? ORDER BY spoken, id`, gate, fresh)
+		}
+		return err
+	})
+	return list, wrap("read turns at a gate", err)
+}
+
+// GateWaiters counts the turns that wait at each gate.
+func (s *Store) GateWaiters() (map[string]int, error) {
+	waiters := map[string]int{}
+	err := s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var gate string
+			var n int
+			err := r.Scan(&gate, &n)
+			waiters[gate] = n
+			return err
+		}, `SELECT gate, count(*) FROM turns WHERE gate <> '' GROUP BY gate`)
+	})
+	return waiters, wrap("count turns at gates", err)
+}

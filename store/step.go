@@ -1,0 +1,33 @@
+package store
+
+// Step is one journaled thing in a turn.
+type Step struct {
+	Turn ID
+	N    int    // from 1; set by the store
+	Kind string // "reply" (a model's reply that ends in tool calls, or went on because a message joined) | "called" | "resulted" | "note"
+	At   Time
+	Body []byte // JSON, the engine's
+}
+
+// addStep puts a line at the end of the turn's journal.
+func (f *fact) addStep(turn ID, p *Step) error {
+	at := p.At
+	if at == 0 {
+		at = f.at
+	}
+	return f.must(`INSERT INTO steps (id, turn, n, kind, at, body) VALUES (?, ?, coalesce((SELECT max(n) FROM steps WHERE turn = ?), 0) + 1, ?, ?, ?)`,
+		f.newID(), turn, turn, p.Kind, at, p.Body)
+}
+
+// Steps reads a turn's journal in order.
+func (s *Store) Steps(turn ID) (list []Step, err error) {
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var p Step
+			err := r.Scan(&p.Turn, &p.N, &p.Kind, &p.At, &p.Body)
+			list = append(list, p)
+			return err
+		}, `SELECT turn, n, kind, at, body FROM steps WHERE turn = ? ORDER BY n`, turn)
+	})
+	return list, wrap("read journal", err)
+}

@@ -1,0 +1,37 @@
+package store
+
+// Told is what the same transaction tells besides the turn itself; every part may be nil.
+type Told struct {
+	Attempt *AttemptEnd // how the request under way ended
+	Step    *Step       // one more line of the journal
+	Gates   []Gate      // gates that this fact closes, moves or opens
+	Posts   []Post      // new posts (ID 0) and new text for those there are (ID set)
+}
+
+// tell writes it for a turn whose row has just been written, and all of it into the log.
+func (f *fact) tell(t *Turn, told Told) error {
+	if err := f.changed(object{kind: kindTurn, id: t.ID}); err != nil {
+		return err
+	}
+	if told.Attempt != nil {
+		if err := f.endAttempt(t.ID, told.Attempt); err != nil {
+			return wrap("end request", err)
+		}
+	}
+	if told.Step != nil {
+		if err := f.addStep(t.ID, told.Step); err != nil {
+			return wrap("add step", err)
+		}
+	}
+	for i := range told.Posts {
+		if err := f.putPost(t, &told.Posts[i]); err != nil {
+			return wrap("put post", err)
+		}
+	}
+	for i := range told.Gates {
+		if err := f.putGate(&told.Gates[i]); err != nil {
+			return wrap("put gate", err)
+		}
+	}
+	return nil
+}

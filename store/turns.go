@@ -1,0 +1,126 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Filter chooses turns; zero fields choose all.
+type Filter struct {
+	States    []State
+	Bot       string
+	Model     string // PROVIDER/MODEL
+	OlderThan Time   // created before it
+	Before    ID     // page on: ids below it
+	Limit     int    // 1 to 1000; 0 = 100
+}
+
+// Turns reads the newest turns first. next is the Before of the following page, 0 at the end.
+func (s *Store) Turns(f Filter) (turns []Turn, next ID, err error) {
+	limit := min(max(f.Limit, 1), 1000)
+	if f.Limit == 0 {
+		limit = 100
+	}
+	from, args := f.ids(limit + 1)
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var t Turn
+			err := t.scan(r)
+			turns = append(turns, t)
+			return err
+		}, `SELECT `+turnColumns+` FROM (`+from+`) f JOIN turns t ON t.id = f.id JOIN conversations c ON c.id = t.conversation
+			ORDER BY t.id DESC LIMIT ?`, append(args, limit+1)...)
+	})
+	if err != nil {
+		return nil, 0, wrap("read turns", err)
+	}
+	if len(turns) > limit {
+		turns = turns[:limit]
+		next = turns[limit-1].ID
+	}
+	return turns, next, nil
+}
+
+// ids is a query for the newest limit ids that the filter chooses. Each state is a search of its own
+// in the index of states, which stops at the limit; one IN over several would read and sort them all.
+func (f Filter) ids(limit int) (sql string, args []any) {
+	where, common := "id < ?", []any{f.Before}
+	if f.Before == 0 {
+		common[0] = int64(1<<63 - 1)
+	}
+	if f.Bot != "" {
+		where, common = where+" AND conversation IN (SELECT id FROM conversations WHERE bot = ?)", append(common, f.Bot)
+	}
+	if f.Model != "" {
+		where, common = where+" AND model = ?", append(common, f.Model)
+	}
+	if f.OlderThan != 0 {
+		where, common = where+" AND created < ?", append(common, f.OlderThan)
+	}
+	states := slices.Compact(slices.Sorted(slices.Values(f.States)))
+	if len(states) == 0 {
+		return "SELECT id FROM turns WHERE " + where + " ORDER BY id DESC LIMIT ?", append(common, limit)
+	}
+	var parts []string
+	for _, state := range states {
+		parts = append(parts, "SELECT id FROM (SELECT id FROM turns WHERE state = ? AND "+where+" ORDER BY id DESC LIMIT ?)")
+		args = append(append(append(args, state), common...), limit)
+	}
+	return strings.Join(parts, " UNION ALL "), args
+}
+
+// OpenTurns reads a conversation's turns that are not done, oldest first.
+func (s *Store) OpenTurns(conversation ID) (turns []Turn, err error) {
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var t Turn
+			err := t.scan(r)
+			turns = append(turns, t)
+			return err
+		}, `SELECT `+turnColumns+` FROM turns t JOIN conversations c ON c.id = t.conversation
+			WHERE t.conversation = ? AND t.state <> 'done' ORDER BY t.id`, conversation)
+	})
+	return turns, wrap("read open turns", err)
+}
+
+var errCounted = errors.New("the snapshot has been read before")
+
+// Counts counts turns by state, as the file held them when it was opened: read in the snapshot that
+// Open took, so that what the engine counts from then on can be added to it. To be called once, and
+// soon: until then the write-ahead log cannot be used anew and grows. A reader counts what is there now.
+func (s *Store) Counts() (map[State]int64, error) {
+	s.mu.Lock()
+	snapshot := s.snapshot
+	s.snapshot = nil
+	if snapshot != nil {
+		defer s.mu.Unlock() // Close waits
+		counts, err := snapshot.counts()
+		if e := snapshot.close(); err == nil {
+			err = e
+		}
+		return counts, wrap("count turns", err)
+	}
+	s.mu.Unlock()
+	if s.writer != nil {
+		return nil, wrap("count turns", errCounted)
+	}
+	var counts map[State]int64
+	err := s.read(func(c *conn) (err error) {
+		counts, err = c.counts()
+		return err
+	})
+	return counts, wrap("count turns", err)
+}
+
+func (c *conn) counts() (map[State]int64, error) {
+	counts := map[State]int64{}
+	err := c.each(func(r row) error {
+		var state State
+		var n int64
+		err := r.Scan(&state, &n)
+		counts[state] = n
+		return err
+	}, `SELECT state, count(*) FROM turns GROUP BY state`)
+	return counts, err
+}

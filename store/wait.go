@@ -1,0 +1,71 @@
+package store
+
+// Waiting sends a turn to wait: in process, parked, re-arming or owed.
+type Waiting struct {
+	Turn        ID
+	At          Time
+	State       State // Retrying, Parked, Rearming or Owed
+	Wait        Wait
+	Reason      Reason
+	Resumed     string
+	FirstFailed Time
+	Park        bool // counts a park
+	RearmN      int
+	RearmOf     int
+	Episode     []byte
+	Told
+}
+
+// WaitTurn stores it, if the turn is queued, running or waiting; ErrSettled, with the turn as it
+// is, if it is done (P10), which writes nothing.
+func (s *Store) WaitTurn(w Waiting) (Turn, error) {
+	var t Turn
+	err := s.write(w.At, func(f *fact) (err error) {
+		if t, err = f.open(w.Turn); err != nil {
+			return err
+		}
+		t.State, t.Wait, t.Reason, t.Resumed, t.FirstFailed = w.State, w.Wait, w.Reason, w.Resumed, w.FirstFailed
+		t.RearmN, t.RearmOf, t.Episode = w.RearmN, w.RearmOf, w.Episode
+		t.Version++
+		if w.Park {
+			t.Parks++
+		}
+		err = f.must(`UPDATE turns SET state = ?, retry_at = ?, gate = ?, wait_from = ?, wait_ms = ?,
+			reason_why = ?, reason_class = ?, reason_status = ?, reason_provider = ?, reason_model = ?, reason_text = ?,
+			resumed = ?, first_failed = ?, parks = ?, rearm_n = ?, rearm_of = ?, episode = ?, version = ? WHERE id = ? AND state <> 'done'`,
+			t.State, t.RetryAt, t.Gate, t.From, t.MS,
+			t.Reason.Why, t.Reason.Class, t.Reason.Status, t.Reason.Provider, t.Reason.Model, t.Reason.Text,
+			t.Resumed, t.FirstFailed, t.Parks, t.RearmN, t.RearmOf, t.Episode, t.Version, t.ID)
+		if err != nil {
+			return err
+		}
+		return f.tell(&t, w.Told)
+	})
+	return outcome("let turn wait", t, err)
+}
+
+// Stepped is a completed step that does not end the turn: the episode is over.
+type Stepped struct {
+	Turn ID
+	At   Time
+	Told
+}
+
+// StepTurn journals it; the turn stays running. ErrSettled, with the turn as it is, if it is done.
+func (s *Store) StepTurn(p Stepped) (Turn, error) {
+	var t Turn
+	err := s.write(p.At, func(f *fact) (err error) {
+		if t, err = f.open(p.Turn); err != nil {
+			return err
+		}
+		t.State, t.Wait, t.Resumed, t.FirstFailed, t.RearmN, t.RearmOf, t.Deaths, t.Episode = Running, Wait{}, "", 0, 0, 0, 0, nil
+		t.Version++
+		err = f.must(`UPDATE turns SET state = 'running', retry_at = 0, gate = '', wait_from = '', wait_ms = 0, resumed = '', first_failed = 0,
+			rearm_n = 0, rearm_of = 0, deaths = 0, episode = NULL, version = ? WHERE id = ? AND state <> 'done'`, t.Version, t.ID)
+		if err != nil {
+			return err
+		}
+		return f.tell(&t, p.Told)
+	})
+	return outcome("journal step", t, err)
+}

@@ -1,0 +1,95 @@
+package store
+
+import "errors"
+
+// Wake makes a waiting turn queued: by timer, gate, message, operator, schedule or start. The wait
+// is cleared, its reason stays; with NewEpisode the episode and the re-arm are cleared as well.
+type Wake struct {
+	Turn       ID
+	At         Time
+	NewEpisode bool
+	Command    *Command
+}
+
+// WakeTurn stores it. ErrSettled, with the turn as it is, if the turn is done; a turn that is queued
+// or running is left as it is (the command is kept all the same).
+func (s *Store) WakeTurn(w Wake) (Turn, error) {
+	var t Turn
+	err := s.write(w.At, func(f *fact) (err error) {
+		if err := f.known(w.Command); err != nil {
+			return f.withTurn(&t, w.Turn, err)
+		}
+		if t, err = f.open(w.Turn); err != nil {
+			return err
+		}
+		if t.State.waits() {
+			if err := f.wake(&t, w.NewEpisode); err != nil {
+				return err
+			}
+		}
+		return f.keep(w.Command, t.ID, chatKey(t.Surface, t.Channel, t.Conversation))
+	})
+	return outcome("wake turn", t, err)
+}
+
+func (f *fact) wake(t *Turn, newEpisode bool) error {
+	t.State, t.Wait = Queued, Wait{}
+	t.Version++
+	if newEpisode {
+		t.FirstFailed, t.Episode, t.RearmN, t.RearmOf = 0, nil, 0, 0
+	}
+	err := f.must(`UPDATE turns SET state = 'queued', retry_at = 0, gate = '', wait_from = '', wait_ms = 0,
+		first_failed = ?, episode = ?, rearm_n = ?, rearm_of = ?, version = ? WHERE id = ? AND state IN ('retrying', 'parked', 'rearming', 'owed')`,
+		t.FirstFailed, t.Episode, t.RearmN, t.RearmOf, t.Version, t.ID)
+	if err != nil {
+		return err
+	}
+	return f.changed(object{kind: kindTurn, id: t.ID})
+}
+
+// Interrupt tells, at a start, of turns that the last process left running or retrying: their open
+// requests end as "interrupted", they are queued again with Resumed "restart", and Deaths counts up
+// for those that were running. It returns how many there were. One transaction.
+func (s *Store) Interrupt(now Time) (int, error) {
+	var turns []Ready
+	err := s.write(now, func(f *fact) (err error) {
+		turns, err = f.ready(nil, 1<<62, nil, `SELECT id, conversation, retry_at, state FROM turns WHERE state IN ('running', 'retrying') ORDER BY id`)
+		for _, t := range turns {
+			err = errors.Join(err, f.interrupt(t))
+		}
+		return err
+	})
+	if err != nil {
+		return 0, wrap("interrupt turns", err)
+	}
+	return len(turns), nil
+}
+
+func (f *fact) interrupt(t Ready) error {
+	died := 0
+	if t.State == Running {
+		died = 1
+	}
+	err := f.must(`UPDATE turns SET state = 'queued', retry_at = 0, gate = '', wait_from = '', wait_ms = 0, resumed = 'restart',
+		deaths = deaths + ?, version = version + 1 WHERE id = ? AND state = ?`, died, t.Turn, t.State)
+	if err != nil {
+		return err
+	}
+	if err := f.changed(object{kind: kindTurn, id: t.Turn}); err != nil {
+		return err
+	}
+	var open []int
+	err = f.each(func(r row) error {
+		open = append(open, 0)
+		return r.Scan(&open[len(open)-1])
+	}, `SELECT n FROM attempts WHERE turn = ? AND outcome = ''`, t.Turn)
+	for _, n := range open {
+		if err == nil {
+			err = f.must(`UPDATE attempts SET outcome = 'interrupted' WHERE turn = ? AND n = ? AND outcome = ''`, t.Turn, n)
+		}
+		if err == nil {
+			err = f.changed(object{kind: kindAttempt, id: t.Turn, n: n})
+		}
+	}
+	return err
+}

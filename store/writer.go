@@ -1,0 +1,187 @@
+package store
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+)
+
+// writer is the one connection that writes, with group commit:
+//
+//	caller ─ nobody leads ──────────── leads: BEGIN · its fact · COMMIT ────────── returns
+//	caller ─ somebody leads ─ queues ┬ woken as the leader: BEGIN · every queued
+//	                                 │ fact in its own SAVEPOINT · COMMIT ──────── returns
+//	                                 └ woken when the commit with its fact is over ─ returns
+//
+// So concurrent facts share one fsync, a lone one pays for nothing else, and each caller leads at most
+// once. A fact that fails is rolled back alone and only its caller hears of it; when the COMMIT
+// fails every caller of the batch does, and none of its facts is stored.
+type writer struct {
+	conn *conn
+	ids  *ids
+	news *news
+
+	mu      sync.Mutex
+	idle    sync.Cond // leading has become false
+	leading bool
+	closed  bool
+	queue   []*entry
+
+	head int64 // newest change; belongs to the leader
+}
+
+// entry is a caller's fact on its way.
+type entry struct {
+	at       Time
+	do       func(*fact) error
+	err      error
+	panicked any
+	lead     chan bool // receives true: lead; closed: it is over
+}
+
+func newWriter(c *conn, ids *ids, news *news) *writer {
+	w := &writer{conn: c, ids: ids, news: news, head: news.Head()}
+	w.idle.L = &w.mu
+	return w
+}
+
+// do runs a fact and returns after the commit that holds it, or with the reason why nothing of it
+// is stored. at is the moment of its changes. A panic in it comes out here.
+func (w *writer) do(at Time, fn func(*fact) error) error {
+	e := &entry{at: at, do: fn}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return ErrReadOnly
+	}
+	if w.leading {
+		e.lead = make(chan bool, 1)
+		w.queue = append(w.queue, e)
+		w.mu.Unlock()
+		if <-e.lead {
+			w.leadQueue()
+		}
+	} else {
+		w.leading = true
+		w.mu.Unlock()
+		w.commit([]*entry{e})
+		w.handOver()
+	}
+	if e.panicked != nil {
+		panic(e.panicked)
+	}
+	return e.err
+}
+
+// leadQueue commits what is queued; the leader's own fact is in it.
+func (w *writer) leadQueue() {
+	runtime.Gosched() // callers whose facts have just been committed queue their next ones: larger batches
+	w.mu.Lock()
+	batch := w.queue
+	w.queue = nil
+	w.mu.Unlock()
+	w.commit(batch)
+	for _, e := range batch[1:] {
+		close(e.lead)
+	}
+	w.handOver()
+}
+
+// handOver makes the longest waiting caller the leader, or lets the next one that comes be it.
+func (w *writer) handOver() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.queue) > 0 {
+		w.queue[0].lead <- true
+		return
+	}
+	w.leading = false
+	w.idle.Broadcast()
+}
+
+// commit runs a batch in one transaction and leaves each entry's outcome in it.
+func (w *writer) commit(batch []*entry) {
+	head := w.head
+	if err := w.transaction(batch); err != nil {
+		w.head = head
+		_, _ = w.conn.exec("ROLLBACK") // SQLite may have done so itself
+		for _, e := range batch {
+			if e.err == nil && e.panicked == nil {
+				e.err = err
+			}
+		}
+		return
+	}
+	if w.head != head {
+		w.news.tell(w.head)
+	}
+}
+
+// transaction runs the batch from BEGIN to COMMIT; an error says that nothing is stored.
+func (w *writer) transaction(batch []*entry) error {
+	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if len(batch) == 1 {
+		if !w.run(batch[0]) {
+			return batch[0].err
+		}
+	} else if err := w.runEach(batch); err != nil {
+		return err
+	}
+	_, err := w.conn.exec("COMMIT")
+	return err
+}
+
+// runEach runs every fact in a savepoint of its own. An error says that the whole transaction is
+// lost, as when SQLite has rolled it back by itself on a full disk.
+func (w *writer) runEach(batch []*entry) error {
+	for _, e := range batch {
+		head := w.head
+		if _, err := w.conn.exec("SAVEPOINT fact"); err != nil {
+			return err
+		}
+		if !w.run(e) {
+			w.head = head
+			if _, err := w.conn.exec("ROLLBACK TO fact"); err != nil {
+				return cmpErr(e.err, err)
+			}
+		}
+		if _, err := w.conn.exec("RELEASE fact"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cmpErr is the first of two errors that is one.
+func cmpErr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// run calls one fact; false if it is to be rolled back.
+func (w *writer) run(e *entry) (good bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
+			e.err, good = fmt.Errorf("panic in a fact: %v", p), false
+		}
+	}()
+	e.err = e.do(&fact{conn: w.conn, writer: w, at: e.at})
+	return e.err == nil
+}
+
+// close waits for the facts under way; those that come later are refused.
+func (w *writer) close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for w.leading {
+		w.idle.Wait()
+	}
+	return w.conn.close()
+}
