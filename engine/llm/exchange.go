@@ -1,0 +1,321 @@
+package llm
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	maxBody   = 1 << 20          // what is read of a failed answer, for Classify and to use the connection again
+	maxWhole  = 16 << 20         // the longest answer that is not streamed
+	maxTail   = 256 << 10        // raw lines kept for Classify; an error is seen when it comes, so the tail is enough
+	failedFor = 30 * time.Second // the body of a failed answer may take so long
+	lingerFor = 10 * time.Second // after the terminal event: for its usage and [DONE]
+	drainFor  = 250 * time.Millisecond
+)
+
+// errSilent ends a request whose provider sent nothing for too long.
+var errSilent = errors.New("no byte in time")
+
+// Progress says where an answer stands.
+type Progress int
+
+const (
+	More     Progress = iota // the terminal event has not come
+	Complete                 // it has come; what belongs to it may follow
+	Done                     // nothing follows
+	Failed                   // this is no answer: Classify reads what came
+)
+
+// Parser reads one answer in the words of one wire. It sees neither errors, nor comments, nor
+// events without data: those are the same on every wire and are read by the exchange.
+type Parser interface {
+	// Event reads one event of the stream.
+	Event(name, data string) ([]Event, Progress)
+	// Whole reads an answer that was not streamed.
+	Whole(body []byte) ([]Event, Progress)
+	// End gives what is left when the answer is complete: its calls and its Finish.
+	End() []Event
+}
+
+// exchange is one request and its answer.
+type exchange struct {
+	*Client
+	parser Parser
+	yield  func(Event, error) bool
+	left   bool // the range was broken off
+	parent context.Context
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	watch  *time.Timer // ends the request when nothing comes
+	res    *http.Response
+	lines  []string // the last raw lines
+	size   int      // of lines
+	fields bool     // a line of the stream had SSE's form
+}
+
+func newExchange(ctx context.Context, c *Client, p Parser, yield func(Event, error) bool) *exchange {
+	x := &exchange{Client: c, parser: p, yield: yield, parent: ctx}
+	x.ctx, x.cancel = context.WithCancelCause(ctx)
+	x.watch = time.AfterFunc(time.Hour, func() { x.cancel(errSilent) })
+	x.watch.Stop()
+	return x
+}
+
+// end leaves nothing behind: the timer is stopped and the connection either idle or closed.
+func (x *exchange) end() {
+	x.watch.Stop()
+	x.cancel(context.Canceled)
+	if x.res != nil {
+		_ = x.res.Body.Close()
+	}
+}
+
+// run sends the request and hands on its answer; nil means that the answer was complete or that
+// nobody listens any more.
+func (x *exchange) run(path string, body []byte) *Failure {
+	req, err := x.request(x.ctx, path, body)
+	if err != nil {
+		return x.broken(err)
+	}
+	x.watch.Reset(x.first)
+	x.res, err = x.http.Do(req)
+	x.watch.Stop()
+	if err != nil {
+		return x.broken(err)
+	}
+	if x.res.StatusCode != http.StatusOK {
+		return x.failed()
+	}
+	if !x.emit(Event{Head: &Head{Status: x.res.StatusCode, RequestID: requestID(x.res.Header)}}) {
+		return nil
+	}
+	src := bufio.NewReader(&watched{x})
+	if whole, err := startsWhole(src); err != nil {
+		return x.cut(err)
+	} else if whole {
+		return x.whole(src)
+	}
+	return x.stream(newLineReader(src))
+}
+
+// emit hands events to the listener; false when it has left.
+func (x *exchange) emit(events ...Event) bool {
+	for _, e := range events {
+		if !x.yield(e, nil) {
+			x.left = true
+			return false
+		}
+	}
+	return true
+}
+
+// stream reads events up to the terminal one.
+func (x *exchange) stream(lines *lineReader) *Failure {
+	var events sseAssembler
+	at := More
+	for {
+		line, partial, err := lines.next()
+		if err != nil {
+			return x.ended(events, at, err)
+		}
+		x.keep(line)
+		kind, _, value := cutField(line)
+		if kind == sseError || kind == sseBare && !partial && errorObject(value) {
+			return x.read("eof")
+		}
+		e, whole := events.take(line)
+		if !whole {
+			continue
+		}
+		now, f := x.event(e)
+		if f != nil || x.left {
+			return f
+		}
+		if at = max(at, now); at == Done {
+			return x.complete()
+		}
+		if at == Complete {
+			x.idle = min(x.idle, lingerFor)
+		}
+	}
+}
+
+// ended is a stream that ended with err. An event that only lacks its empty line counts.
+func (x *exchange) ended(events sseAssembler, at Progress, err error) *Failure {
+	if e, whole := events.flush(); whole && (at == More || errorObject(e.data)) {
+		now, f := x.event(e)
+		if f != nil && !errors.Is(err, io.EOF) {
+			return x.cut(err)
+		}
+		if f != nil || x.left {
+			return f
+		}
+		at = max(at, now)
+	}
+	if at == Complete || at == Done {
+		return x.complete()
+	}
+	return x.cut(err)
+}
+
+// event reads one event and hands on what is in it.
+func (x *exchange) event(e sseEvent) (Progress, *Failure) {
+	if e.name == "error" || errorObject(e.data) {
+		return Failed, x.read("eof")
+	}
+	events, at := x.parser.Event(e.name, e.data)
+	if !x.emit(events...) {
+		return at, nil
+	}
+	if at == Failed {
+		return at, x.read("eof")
+	}
+	return at, nil
+}
+
+// whole reads an answer that is one JSON document (or a page that is none).
+func (x *exchange) whole(src io.Reader) *Failure {
+	body, err := io.ReadAll(io.LimitReader(src, maxWhole))
+	if err != nil {
+		return x.cut(err)
+	}
+	if !errorObject(string(body)) {
+		events, at := x.parser.Whole(body)
+		if !x.emit(events...) {
+			return nil
+		}
+		if at == Complete || at == Done {
+			return x.complete()
+		}
+	}
+	return x.seen(x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Body: body}))
+}
+
+// complete hands on the end of a complete answer. The few bytes that may follow are read, so that
+// the connection can be used again.
+func (x *exchange) complete() *Failure {
+	if x.emit(x.parser.End()...) {
+		x.idle = min(x.idle, drainFor)
+		_, _ = io.CopyN(io.Discard, &watched{x}, 64<<10)
+	}
+	return nil
+}
+
+// failed reads an answer that is none: its body up to maxBody, what follows only if it is short.
+func (x *exchange) failed() *Failure {
+	end := time.AfterFunc(failedFor, func() { x.cancel(errSilent) })
+	defer end.Stop()
+	x.idle = min(x.idle, failedFor)
+	body, _ := io.ReadAll(io.LimitReader(&watched{x}, maxBody))
+	if x.parent.Err() != nil {
+		return x.broken(x.parent.Err())
+	}
+	f := x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Body: body})
+	f.RequestID = requestID(x.res.Header)
+	return f
+}
+
+// cut is a stream that ended with err before its terminal event.
+func (x *exchange) cut(err error) *Failure {
+	switch {
+	case x.parent.Err() != nil:
+		return x.seen(x.broken(x.parent.Err()))
+	case x.silent():
+		f := x.read("idle")
+		f.Silent = f.Class == Timeout
+		if f.Text == "" {
+			f.Text = "no byte for " + x.idle.String()
+		}
+		return f
+	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		f := x.read("reset")
+		if f.Text == "" {
+			f.Text = oneLine(x.secrets.remove(err.Error()))
+		}
+		return f
+	case !x.fields && len(x.lines) > 0:
+		body := strings.Join(x.lines, "\n")
+		return x.seen(x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Body: []byte(body)}))
+	}
+	return x.read("eof")
+}
+
+// read classifies the stream as far as it has come.
+func (x *exchange) read(end string) *Failure {
+	return x.seen(x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Stream: x.lines, End: end}))
+}
+
+// seen marks a failure after the headers of a 200.
+func (x *exchange) seen(f *Failure) *Failure {
+	f.Begun = true
+	f.RequestID = requestID(x.res.Header)
+	return f
+}
+
+// broken is a request without an answer.
+func (x *exchange) broken(err error) *Failure {
+	switch {
+	case x.parent.Err() != nil:
+		return x.failure(Answer{Err: context.Canceled})
+	case x.silent():
+		f := x.failure(Answer{Err: context.DeadlineExceeded})
+		f.Silent = true
+		f.Text = "no answer within " + x.first.String()
+		return f
+	}
+	return x.failure(Answer{Err: err})
+}
+
+// silent reports whether our own limit ended the request.
+func (x *exchange) silent() bool { return errors.Is(context.Cause(x.ctx), errSilent) }
+
+// keep remembers a raw line, the last maxTail bytes of them.
+func (x *exchange) keep(line string) {
+	if kind, _, _ := cutField(line); kind != sseBare && kind != sseEnd {
+		x.fields = true
+	}
+	x.lines = append(x.lines, line)
+	x.size += len(line)
+	for x.size > maxTail && len(x.lines) > 1 {
+		x.size -= len(x.lines[0])
+		x.lines = x.lines[1:]
+	}
+}
+
+// watched reads the body under the idle limit. The limit runs only while a read waits, so a slow
+// listener does not make a provider look silent; every byte counts, a comment's too.
+type watched struct{ x *exchange }
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.x.watch.Reset(w.x.idle)
+	defer w.x.watch.Stop()
+	return w.x.res.Body.Read(p)
+}
+
+// startsWhole looks at the first byte that is no white space: a JSON document or a page is an
+// answer in one piece, whatever its content type says.
+func startsWhole(src *bufio.Reader) (bool, error) {
+	for {
+		b, err := src.Peek(1)
+		if errors.Is(err, io.EOF) {
+			return false, nil // an empty stream
+		}
+		if err != nil {
+			return false, err
+		}
+		switch b[0] {
+		case ' ', '\t', '\r', '\n':
+			_, _ = src.Discard(1)
+		case '{', '[', '<':
+			return true, nil
+		default:
+			return false, nil
+		}
+	}
+}

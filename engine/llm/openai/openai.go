@@ -1,0 +1,152 @@
+// Package openai speaks the chat completions wire of OpenAI, which most services and local servers
+// have taken over.
+//
+//	POST BASE/chat/completions   {"model", "messages", "tools", "stream": true, "stream_options"}
+//	◀── data: {"choices":[{"delta":{"content":"…"}}]}     text, and tool calls in pieces
+//	◀── data: {"choices":[{"finish_reason":"stop"}]}      the terminal event
+//	◀── data: {"choices":[],"usage":{…}}                  if the server has it
+//	◀── data: [DONE]
+//
+// Dialects are read kindly: an answer in one piece from a server that ignores "stream", content as a
+// list of parts, calls without index or id, a stream that ends without [DONE].
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"holdfast/engine/llm"
+)
+
+// provider is one service.
+type provider struct {
+	client *llm.Client
+	usage  bool // ask for the usage with stream_options
+}
+
+// New makes the provider of a valid section. A nil transport means one of its own; tests bring
+// theirs.
+func New(c llm.Config, transport *http.Transport) (llm.Provider, error) {
+	auth := map[string]string{}
+	if c.APIKey != "" {
+		auth["Authorization"] = "Bearer " + c.APIKey
+	}
+	client, err := llm.NewClient(c, auth, transport)
+	if err != nil {
+		return nil, fmt.Errorf("openai wire: %w", err)
+	}
+	return &provider{client: client, usage: takesStreamOptions(c.BaseURL)}, nil
+}
+
+// takesStreamOptions is false for a service that refuses the parameter (422, "extra inputs are not
+// permitted") and tells the usage without being asked. For any other such server the bot's params
+// say stream_options = false.
+func takesStreamOptions(base string) bool {
+	u, err := url.Parse(base)
+	return err != nil || u.Hostname() != "api.mistral.ai"
+}
+
+// Prepare fixes the bytes: the same request always gives the same ones, since encoding/json writes
+// the keys of a map in order. The bot's params go over everything but model and messages; one that
+// is false where the wire has an object (stream_options) leaves it out.
+func (p *provider) Prepare(r llm.Request) (llm.Prepared, error) {
+	body := map[string]any{"stream": true}
+	if p.usage {
+		body["stream_options"] = map[string]any{"include_usage": true}
+	}
+	if len(r.Tools) > 0 {
+		body["tools"] = tools(r.Tools)
+	}
+	maps.Copy(body, r.Params)
+	if body["stream_options"] == false || body["stream"] == false {
+		delete(body, "stream_options")
+	}
+	body["model"] = r.Model
+	body["messages"] = messages(r.Messages)
+	b, err := json.Marshal(body)
+	if err != nil {
+		return llm.Prepared{}, fmt.Errorf("write the request for %s: %w", r.Model, err)
+	}
+	return llm.Prepared{Model: r.Model, Body: b}, nil
+}
+
+// Stream sends it once.
+func (p *provider) Stream(ctx context.Context, s llm.Prepared) iter.Seq2[llm.Event, error] {
+	return p.client.Send(ctx, "/chat/completions", s.Body, &answer{})
+}
+
+type wireMessage struct {
+	Role       string     `json:"role"`
+	Content    *string    `json:"content"` // null only beside tool calls
+	ToolCalls  []wireCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type wireCall struct {
+	ID       string       `json:"id"`
+	Type     string       `json:"type"`
+	Function wireFunction `json:"function"`
+}
+
+type wireFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type wireTool struct {
+	Type     string   `json:"type"`
+	Function toolSpec `json:"function"`
+}
+
+type toolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+func messages(in []llm.Message) []wireMessage {
+	out := make([]wireMessage, 0, len(in))
+	for _, m := range in {
+		w := wireMessage{Role: m.Role, ToolCallID: m.CallID}
+		if m.Text != "" || len(m.Calls) == 0 {
+			w.Content = &m.Text
+		}
+		for _, c := range m.Calls {
+			w.ToolCalls = append(w.ToolCalls, wireCall{ID: c.ID, Type: "function",
+				Function: wireFunction{Name: c.Name, Arguments: argumentText(c.Arguments)}})
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// argumentText is what the model wrote: a JSON string holds text that was no JSON (see llm.Call).
+func argumentText(raw json.RawMessage) string {
+	var text string
+	if len(raw) == 0 {
+		return "{}"
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+func tools(in []llm.Tool) []wireTool {
+	out := make([]wireTool, 0, len(in))
+	for _, t := range in {
+		schema := t.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		out = append(out, wireTool{Type: "function",
+			Function: toolSpec{Name: t.Name, Description: strings.TrimSpace(t.Description), Parameters: schema}})
+	}
+	return out
+}
