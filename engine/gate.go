@@ -1,0 +1,318 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/engine/ladder"
+	"holdfast/engine/wheel"
+	"holdfast/store"
+)
+
+// freshFor is how long a turn with a new message goes before older ones at an opening gate.
+const freshFor = 10 * time.Minute
+
+// gate is what stands before one (provider, key, model), in memory; its row is written in the
+// transactions of the turns that move it. Guarded by Engine.mu.
+type gate struct {
+	number   int // of its wheel key
+	row      store.Gate
+	rec      gateRecord
+	inFlight int               // requests under way through it
+	rows     int               // turns that wait at it as rows
+	inMemory []*run            // turns that wait at it in process (park = false)
+	letting  map[store.ID]bool // rows let in that have not begun their request
+	dirty    bool              // moved since its row was written
+	recount  bool              // rows may have drifted: the next sweep counts them
+	closed   bool              // as last logged
+	timer    wheel.Timer       // for the end of its closing
+	busy     bool              // letIn is at work
+	more     bool              // … and was called again meanwhile
+}
+
+// gateRecord is what of a gate outlives the process besides the columns of its row.
+type gateRecord struct {
+	Gate      ladder.Gate `json:"gate,omitzero"`
+	CoolUntil time.Time   `json:"cool,omitzero"` // L3: passed over until then while another is usable
+	CoolWhy   string      `json:"why,omitzero"`
+	Limit     int64       `json:"limit,omitzero"`  // stated context limit in tokens (F14)
+	Opened    time.Time   `json:"opened,omitzero"` // last time content came after a closing
+}
+
+// gateOf finds or makes the gate of PROVIDER/MODEL. Engine.mu is held.
+func (e *Engine) gateOf(model string) *gate {
+	provider, name, _ := strings.Cut(model, "/")
+	keyID := ""
+	if s := e.services[provider]; s != nil {
+		keyID = s.KeyID
+	}
+	key := provider + "|" + keyID + "|" + name
+	if g := e.gates[key]; g != nil {
+		return g
+	}
+	return e.addGate(store.Gate{Key: key, Provider: provider, Model: name})
+}
+
+func (e *Engine) addGate(row store.Gate) *gate {
+	g := &gate{number: len(e.gateList), row: row, letting: map[store.ID]bool{}}
+	e.gates[row.Key] = g
+	e.gateList = append(e.gateList, g)
+	return g
+}
+
+// loadGates reads the closed gates and who waits at each. A key that has changed has another gate:
+// the old one stands open, so its waiters run and meet the new one (F8).
+func (e *Engine) loadGates(now store.Time) error {
+	rows, err := e.Store.Gates()
+	if err != nil {
+		return fmt.Errorf("read gates: %w", err)
+	}
+	waiters, err := e.Store.GateWaiters()
+	if err != nil {
+		return fmt.Errorf("count turns at gates: %w", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, row := range rows {
+		g := e.addGate(row)
+		if len(row.Record) > 0 {
+			if err := json.Unmarshal(row.Record, &g.rec); err != nil {
+				return fmt.Errorf("gate %s: %w", row.Key, err)
+			}
+		}
+		if e.gateOf(g.model()) != g {
+			g.rec = gateRecord{}
+			g.dirty = true
+		}
+	}
+	for key, n := range waiters {
+		g := e.gates[key]
+		switch target, paused := strings.CutPrefix(key, pauseKey); {
+		case g != nil:
+		case paused:
+			g = e.pauseGate(target)
+		default:
+			parts := strings.SplitN(key, "|", 3)
+			g = e.addGate(store.Gate{Key: key, Provider: parts[0], Model: parts[len(parts)-1]})
+		}
+		g.rows = n
+	}
+	for _, g := range e.gateList {
+		e.setGateTimer(g, now)
+	}
+	return nil
+}
+
+// model is PROVIDER/MODEL.
+func (g *gate) model() string { return g.row.Provider + "/" + g.row.Model }
+
+// end is when its closing ends; 0 = it is open. Engine.mu is held.
+func (g *gate) end(now store.Time) store.Time {
+	if g.row.Until > now {
+		return g.row.Until
+	}
+	return 0
+}
+
+// moved takes a new record over, keeps the row's columns in step and sets the timer. why is the
+// failure's class. Engine.mu is held.
+func (e *Engine) moved(g *gate, rec ladder.Gate, class, text string) {
+	now := e.now()
+	g.rec.Gate = rec
+	g.dirty = true
+	until, why := rec.Closed(now.Go())
+	if class != "" {
+		g.row.Class, g.row.Error = class, text
+		if g.row.Since == 0 {
+			g.row.Since = now
+		}
+	}
+	g.row.Why, g.row.Until, g.row.WaitMS = why, 0, 0
+	if why != "" {
+		g.row.Until = store.At(until.Add(time.Millisecond - 1))
+		g.row.WaitMS = int64(g.row.Until - now)
+	} else if rec.IsZero() {
+		g.row.Since = 0
+	}
+	e.setGateTimer(g, now)
+	if closed := why != ""; closed && (!g.closed || class != "") {
+		e.Log.Info("gate closed", "until", g.row.Until.Go(), "why", why, "model", g.model())
+		g.closed = true
+	}
+}
+
+// setGateTimer arms the wheel for the end of the closing. Engine.mu is held.
+func (e *Engine) setGateTimer(g *gate, now store.Time) {
+	e.wheel.Cancel(g.timer)
+	g.timer = 0
+	if g.row.Until > now {
+		g.timer = e.wheel.Add(int64(g.row.Until), int64(-1-g.number))
+	} else if g.rows > 0 {
+		g.timer = e.wheel.Add(int64(now), int64(-1-g.number))
+	}
+}
+
+// snapshot is the row to be stored with the fact that moves it, nil if nothing has moved. Engine.mu is held.
+func (g *gate) snapshot() []store.Gate {
+	if !g.dirty {
+		return nil
+	}
+	g.dirty = false
+	g.row.Version++
+	row := g.row
+	row.Record, _ = json.Marshal(g.rec)
+	return []store.Gate{row}
+}
+
+// passage is the gate's answer to a turn that wants to send.
+type passage int
+
+const (
+	passed passage = iota
+	atGate         // wait at the gate
+)
+
+// pass asks the gate. Being down does not stop Try now nor the last waits of a spent episode; a hold
+// stops all but a turn that may ask early. Engine.mu is held.
+func (g *gate) pass(r *run, ep episode, now time.Time) passage {
+	_, why := g.rec.Gate.Closed(now)
+	pushes := r.force || ep.Spent
+	switch {
+	case why == "hold" && !ep.Early, why == "down" && !pushes:
+		return atGate
+	case why == "" && !pushes && g.rec.Gate.Width > 0 && g.inFlight >= g.rec.Gate.Width:
+		return atGate
+	}
+	delete(g.letting, r.turn)
+	g.inMemory = slices.DeleteFunc(g.inMemory, func(q *run) bool { return q == r })
+	g.inFlight++
+	r.gate = g
+	r.asked = r.resends == 0 && (g.rec.Gate.Asking || why == "down")
+	return passed
+}
+
+// content is told at the first content of a request: the gate opens for more. Engine.mu is held.
+func (e *Engine) content(g *gate, concurrency int) {
+	if g.rec.Gate.IsZero() {
+		return
+	}
+	wasClosed := g.closed
+	e.moved(g, g.rec.Gate.ContentAt(e.Wall(), concurrency), "", "")
+	g.closed = false
+	if wasClosed {
+		g.rec.Opened = e.Wall()
+		e.Log.Info("gate opened", "by", "answer", "model", g.model())
+	}
+	e.letInSoon(g, "gate")
+}
+
+// letInSoon lets waiting turns in from a goroutine of its own, if there are any. Engine.mu is held.
+func (e *Engine) letInSoon(g *gate, by string) {
+	if !e.stopping && (g.rows > 0 || len(g.inMemory) > 0) {
+		e.runs.Go(func() { e.letIn(g, by) })
+	}
+}
+
+// letIn makes as many of a gate's waiting turns ready as may send now: those spoken to lately
+// first, then the oldest (F10, F12). It reads the store, so it is never called with Engine.mu held.
+func (e *Engine) letIn(g *gate, by string) {
+	e.mu.Lock()
+	if g.busy {
+		g.more = true
+		e.mu.Unlock()
+		return
+	}
+	g.busy = true
+	for again := true; again; again = g.more {
+		g.more = false
+		e.letSomeIn(g, by)
+	}
+	g.busy = false
+	e.mu.Unlock()
+}
+
+// letSomeIn is one pass; it gives Engine.mu away while it reads.
+func (e *Engine) letSomeIn(g *gate, by string) {
+	now := e.now()
+	n := e.room(g, now)
+	if n <= 0 || e.stopping {
+		return
+	}
+	for n > 0 && len(g.inMemory) > 0 {
+		r := g.inMemory[0]
+		g.inMemory = g.inMemory[1:]
+		if r.place != waiting {
+			continue
+		}
+		e.wakeLocked(r.turn, r.conversation, "gate", g.row.Until, false)
+		n--
+	}
+	if n == 0 || g.rows == 0 {
+		e.pump()
+		return
+	}
+	busy := make(map[store.ID]bool, len(e.sched.busy))
+	for c := range e.sched.busy {
+		busy[c] = true
+	}
+	limit := n + len(g.letting) + 16
+	e.mu.Unlock()
+	rows, err := e.Store.AtGate(g.row.Key, now.Add(-freshFor), busy, limit)
+	e.mu.Lock()
+	if err != nil {
+		e.Log.Error("read turns at a gate", "err", err, "model", g.model())
+		return
+	}
+	for _, row := range rows {
+		if n == 0 {
+			break
+		}
+		if e.sched.runs[row.Turn] != nil || g.letting[row.Turn] || e.tooSoon(row, g, now) {
+			continue
+		}
+		g.letting[row.Turn] = true
+		e.wakeLocked(row.Turn, row.Conversation, by, cmp.Or(row.RetryAt, g.row.Until), false)
+		n--
+	}
+	e.pump()
+}
+
+// tooSoon holds an owed turn back until its own time unless the gate has opened since (L7).
+func (e *Engine) tooSoon(row store.Ready, g *gate, now store.Time) bool {
+	asked := row.RetryAt.Go().Add(-e.Retry.GateCap)
+	return row.State == store.Owed && row.RetryAt > now && g.rec.Opened.Before(asked)
+}
+
+// room is how many more may be let in now. Engine.mu is held.
+func (e *Engine) room(g *gate, now store.Time) int {
+	if target, ok := g.pauses(); ok {
+		if slices.Contains(e.paused, target) {
+			return 0
+		}
+		return g.rows - len(g.letting)
+	}
+	if _, why := g.rec.Gate.Closed(now.Go()); why != "" {
+		return 0
+	}
+	width := g.rec.Gate.Width
+	if width == 0 {
+		width = 4
+		if s := e.services[g.row.Provider]; s != nil {
+			width = s.slots
+		}
+	}
+	return width - g.inFlight - len(g.letting)
+}
+
+// clampGates follows a backward clock step. Engine.mu is held.
+func (e *Engine) clampGates(now store.Time) {
+	for _, g := range e.gateList {
+		if g.row.Until > now {
+			e.moved(g, g.rec.Gate.Clamped(now.Go(), time.Duration(g.row.WaitMS)*time.Millisecond), "", "")
+		}
+	}
+}

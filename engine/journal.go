@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"holdfast/engine/llm"
+	"holdfast/store"
+)
+
+// replyStep is the journal's line of a model reply that did not end its turn: it made tool calls,
+// or a message joined before it could be settled.
+type replyStep struct {
+	Text  string     `json:"text,omitzero"`
+	Calls []llm.Call `json:"calls,omitempty"`
+}
+
+// resultStep is the journal's line of a finished tool call.
+type resultStep struct {
+	CallID string `json:"call_id"`
+	Name   string `json:"name"`
+	Text   string `json:"text"`
+	Failed bool   `json:"failed,omitzero"`
+}
+
+// step adds one line of the journal to a context. A line that cannot be read is left out: it was
+// written by a newer version, and the turn can go on without it.
+func (p *prompted) step(s store.Step) {
+	switch s.Kind {
+	case "reply":
+		var b replyStep
+		if json.Unmarshal(s.Body, &b) != nil {
+			return
+		}
+		if len(b.Calls) == 0 {
+			p.say("assistant", b.Text)
+			return
+		}
+		p.messages = append(p.messages, llm.Message{Role: "assistant", Text: b.Text, Calls: b.Calls})
+	case "resulted":
+		var b resultStep
+		if json.Unmarshal(s.Body, &b) != nil {
+			return
+		}
+		p.messages = append(p.messages, llm.Message{Role: "tool", Text: b.Text, CallID: b.CallID})
+	}
+}
+
+// line makes a journal line.
+func line(kind string, at store.Time, body any) *store.Step {
+	b, err := json.Marshal(body)
+	if err != nil {
+		b = []byte("{}") // of plain strings and bytes: cannot happen
+	}
+	return &store.Step{Kind: kind, At: at, Body: b}
+}

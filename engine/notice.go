@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/store"
+)
+
+// noticeStep is by how much the named time must change before a visible notice is edited (N3).
+const noticeStep = 10 * time.Second
+
+// notice is the one message per turn that says what is waited for: nil while the wait is short
+// enough to stay silent (N2) or when what stands there is still right, else the post to be made or
+// edited in the transaction of the wait. start is where the silent window begins, until the moment to name (0 = unknown).
+func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time) *store.Post {
+	if t.Lane == "fail_fast" {
+		return nil
+	}
+	old, err := e.noticePost(t.ID)
+	if err != nil {
+		e.Log.Error("read the notice", "turn", t.ID.String(), "err", err)
+		return nil
+	}
+	silent := max(until, w.At).Sub(start) <= e.Retry.NoticeAfter
+	if old == nil && silent && w.State != store.Owed {
+		return nil
+	}
+	surface, _ := e.place(t)
+	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: "notice", State: "pending", Until: until, Text: e.noticeText(w, until, clockOf(surface, e.Location))}
+	if surface != nil && surface.Traits().Local {
+		post.State = "done"
+	}
+	if old != nil {
+		moved := old.Until - until
+		if old.Kind == "notice" && moved < store.At(time.UnixMilli(0).Add(noticeStep)) && -moved < store.At(time.UnixMilli(0).Add(noticeStep)) && (old.Until == 0) == (until == 0) {
+			return nil
+		}
+		post.ID, post.Handle = old.ID, old.Handle
+	}
+	return &post
+}
+
+// noticePost is the turn's post 0, nil if it has none.
+func (e *Engine) noticePost(turn store.ID) (*store.Post, error) {
+	posts, err := e.Store.Posts(turn)
+	if err != nil || len(posts) == 0 || posts[0].Part != 0 {
+		return nil, err
+	}
+	return &posts[0], nil
+}
+
+func (e *Engine) logNotice(t *store.Turn, p *store.Post) {
+	switch {
+	case p == nil:
+	case p.ID == 0:
+		e.Log.Info("notice posted", "turn", t.ID.String())
+	default:
+		e.Log.Info("notice edited", "turn", t.ID.String())
+	}
+}
+
+// clockOf is how a surface writes a moment: by a token that every reader sees in his own time zone,
+// or as plain local time.
+func clockOf(s Surface, loc *time.Location) func(store.Time) string {
+	if s != nil && s.Traits().Clock != nil {
+		return s.Traits().Clock
+	}
+	return func(t store.Time) string { return t.Go().In(loc).Format("15:04:05") }
+}
+
+// noticeText is one sentence that stands alone in a push notification, with a time and not an
+// interval, and says that nothing must be done.
+func (e *Engine) noticeText(w store.Waiting, until store.Time, clock func(store.Time) string) string {
+	who := e.service(w.Reason.Provider)
+	longWait := until != 0 && until.Sub(w.At) > e.Retry.StatedWaitFallback
+	switch {
+	case w.State == store.Owed && w.Reason.Why == "account":
+		return fmt.Sprintf("%s needs its account looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it.", who)
+	case w.State == store.Owed:
+		return fmt.Sprintf("%s has been down for a long time; your message is kept and will be answered when it is back. “!stop” drops it.", who)
+	case longWait && w.Wait.From != "rearm":
+		return fmt.Sprintf("%s takes nothing until %s; your message is kept and will be answered then.", who, clock(until))
+	case until == 0:
+		return fmt.Sprintf("Still on it: %s does not answer at the moment; the answer will come here, no need to send it again.", who)
+	case w.Reason.Class == "overloaded" && strings.Contains(strings.ToLower(w.Reason.Text), "loading"):
+		return fmt.Sprintf("Still on it: the model is loading, which can take a few minutes; it goes on at %s, no need to send it again.", clock(until))
+	}
+	return fmt.Sprintf("Still on it: %s is busy; it goes on at %s, no need to send it again.", who, clock(until))
+}
+
+// gateWords says in the reason of a waiting turn what stands before its model.
+func gateWords(why string) string {
+	switch why {
+	case "hold":
+		return "takes nothing until its time is over"
+	case "paused":
+		return "is paused by an operator"
+	case "down":
+		return "does not answer; one turn asks for all"
+	}
+	return "is back and takes one turn after the other"
+}
+
+// service is what people call a provider.
+func (e *Engine) service(provider string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.services[provider]; s != nil {
+		return s.label()
+	}
+	return provider
+}
+
+// terminalText is what people see when a turn ends without an answer: plain reason, the true count,
+// and the stated wait in whole seconds where there is one (F3).
+func terminalText(service, plain, why string, attempts int, stated time.Duration) string {
+	var b strings.Builder
+	switch why {
+	case "busy":
+		return "The AI is busy right now — give it a minute and ask again."
+	case "deadline":
+		b.WriteString("Cannot answer this: it took longer than a turn may")
+	default:
+		fmt.Fprintf(&b, "Cannot answer this: %s %s", service, plain)
+	}
+	if attempts == 1 {
+		b.WriteString(", after 1 attempt")
+	} else {
+		fmt.Fprintf(&b, ", after %d attempts", attempts)
+	}
+	if stated > 0 {
+		fmt.Fprintf(&b, "; it asks to wait %ds", int64((stated+time.Second-1)/time.Second))
+	}
+	return b.String() + "."
+}

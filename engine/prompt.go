@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"strings"
+
+	"holdfast/engine/llm"
+	"holdfast/store"
+)
+
+const (
+	historyLimit  = 200 // exchanges read at most
+	bytesPerToken = 4   // a rough measure that is stable from call to call
+)
+
+// The line that tells a model why its turn runs again (P12).
+const (
+	noteFailure = "[Holdfast: this is a further try after a temporary failure of the model provider. Do not mention it unless asked.]"
+	noteRestart = "[Holdfast: this is a further try after the daemon was restarted in the middle of the answer. Do not mention it unless asked.]"
+)
+
+// prompted is a context and what it was built from.
+type prompted struct {
+	messages []llm.Message
+	said     int // messages of people that the turn answered when it was built
+}
+
+// prompt lays the context out: instructions, older exchanges as far as the budget (in bytes)
+// reaches, what is asked now, and last the line that says why a resumed turn runs again. Failures and
+// notices are never in it (S7). The parts before the end are the same from call to call.
+func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompted {
+	var p prompted
+	if bot.Instructions != "" {
+		p.messages = append(p.messages, llm.Message{Role: "system", Text: bot.Instructions})
+		budget -= len(bot.Instructions)
+	}
+	for _, x := range history[oldestWithin(history, budget):] {
+		p.exchange(x)
+		if x.Turn == t.ID {
+			p.said = x.Messages
+		}
+	}
+	note := map[string]string{"failure": noteFailure, "restart": noteRestart}[t.Resumed]
+	if note != "" {
+		p.say("user", note)
+	}
+	return p
+}
+
+// oldestWithin is the first exchange that fits; the newest always does.
+func oldestWithin(history []store.Exchange, budget int) int {
+	for i := len(history) - 1; i >= 0; i-- {
+		size := len(history[i].Text)
+		for _, ev := range history[i].Events {
+			size += len(ev.Text)
+		}
+		for _, s := range history[i].Steps {
+			size += len(s.Body)
+		}
+		budget -= size
+		if budget < 0 && i < len(history)-1 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// exchange adds what people said and what was answered.
+func (p *prompted) exchange(x store.Exchange) {
+	for _, ev := range x.Events {
+		p.say("user", ev.Text)
+	}
+	for _, s := range x.Steps {
+		p.step(s)
+	}
+	if x.Outcome == store.Answered && x.Text != "" {
+		p.say("assistant", x.Text)
+	}
+}
+
+// say adds a message, or goes on with the last one if the same side speaks on: several services
+// insist that the two sides alternate.
+func (p *prompted) say(role, text string) {
+	if n := len(p.messages); n > 0 && p.messages[n-1].Role == role && len(p.messages[n-1].Calls) == 0 {
+		p.messages[n-1].Text = strings.Join([]string{p.messages[n-1].Text, text}, "\n\n")
+		return
+	}
+	p.messages = append(p.messages, llm.Message{Role: role, Text: text})
+}
+
+// promptBudget is how many bytes of context the bot allows; half of it once the model has said
+// that it was too large (F14), or what fits under the limit it stated.
+func (e *Engine) promptBudget(r *run, bot *Bot) int {
+	tokens := bot.ContextTokens
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if limit := int(e.gateOf(r.model).rec.Limit); limit > 0 {
+		tokens = min(tokens, limit*9/10)
+	}
+	return tokens * bytesPerToken
+}

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"holdfast/store"
+)
+
+// Receive makes a turn of an event; it returns after the commit, so that whoever acknowledges the
+// event to its platform afterwards can never lose it (P1). A known event changes nothing (S1). A
+// message of somebody whose turn waits in this conversation joins that turn (P19); one that is
+// re-arming or owed is thereby started.
+func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, error) {
+	if in.Kind == "" {
+		in.Kind = "message"
+	}
+	if in.Lane == "" {
+		in.Lane = "durable"
+	}
+	if e.bot(in.Bot) == nil {
+		return store.Admitted{}, fmt.Errorf("%w: %q", ErrNoBot, in.Bot)
+	}
+	if err := ctx.Err(); err != nil {
+		return store.Admitted{}, err
+	}
+	a, err := e.Store.Admit(store.Admission{
+		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
+		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge, Command: in.Command,
+	})
+	if err != nil || a.Duplicate {
+		return a, err
+	}
+	e.Crash("admitted")
+	e.Log.Info("turn admitted", "turn", a.Turn.String(), "bot", in.Bot, "surface", in.Surface)
+	e.mu.Lock()
+	if a.Into == 0 {
+		e.tally.move("", store.Queued)
+		e.wakeLocked(a.Turn, a.Conversation, "message", 0, false)
+		e.pump()
+		e.mu.Unlock()
+		return a, nil
+	}
+	e.tally.move("", store.Done)
+	e.tally.settled[store.Merged]++
+	e.mu.Unlock()
+	if a.IntoState == store.Rearming || a.IntoState == store.Owed {
+		if _, err := e.start(a.Into, "message", false, nil); err != nil {
+			e.Log.Error("start a turn by a message", "turn", a.Into.String(), "err", err)
+		}
+	}
+	return a, nil
+}
+
+// start queues a waiting turn with a new episode and makes it ready: a person's message or an
+// operator has the full ladder.
+func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (store.Turn, error) {
+	before, err := e.Store.Turn(turn)
+	if err != nil {
+		return before, err
+	}
+	after, err := e.Store.WakeTurn(store.Wake{Turn: turn, At: e.now(), NewEpisode: true, Command: c})
+	if err != nil {
+		return after, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if before.State != after.State {
+		e.tally.move(before.State, after.State)
+		e.leaveGate(&before)
+	}
+	if r := e.sched.runs[turn]; r != nil && r.place == waiting { // the run it waited in is over
+		delete(e.sched.runs, turn)
+	}
+	e.wakeLocked(turn, after.Conversation, by, 0, force)
+	e.pump()
+	return after, nil
+}

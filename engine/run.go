@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"holdfast/engine/ladder"
+	"holdfast/engine/llm"
+	"holdfast/store"
+)
+
+// place is where a run stands in the schedule.
+type place int
+
+const (
+	fresh   place = iota
+	ready         // in the queue
+	running       // a goroutine drives it
+	atSlot        // has its conversation, waits for a provider's slot
+	waiting       // waits in process
+)
+
+// run is what memory holds of a turn from the moment it is ready until it is only a row again. An
+// in-process wait keeps it, so that the same run goes on afterwards. The first block is guarded by
+// Engine.mu, the second belongs to the goroutine that drives it, the third has its own lock.
+type run struct {
+	turn         store.ID
+	conversation store.ID
+	place        place
+	by           string     // what woke it
+	due          store.Time // when it should have begun; 0 = at once
+	force        bool       // Try now: passes a gate that is down
+	again        bool       // was woken while it ran
+	service      *service   // whose slot it has or waits for
+	asked        bool       // its request asks at a gate after a closing
+	gate         *gate      // that its request has passed
+	cancel       context.CancelCauseFunc
+
+	memory   ladder.Run
+	begun    bool          // its start has been logged
+	spent    time.Duration // running time so far, against turn_deadline
+	waited   time.Duration // retry waits so far, for the fail-fast lane
+	model    string        // PROVIDER/MODEL
+	send     int           // the logical call under way
+	resends  int           // L1 resends made in it
+	prepared *llm.Prepared // its bytes; nil = to be built
+	messages int           // messages they answer
+
+	mu      sync.Mutex
+	text    strings.Builder // of the answer, so far
+	request int             // number of the request under way; 0 = none
+	sent    time.Time
+}
+
+// verdict says how a goroutine left its run.
+type verdict struct {
+	place   place      // fresh = the run is over
+	until   store.Time // waiting: when it goes on
+	service *service   // atSlot: whose slot it waits for
+}
+
+var over = verdict{}
+
+// drive is the goroutine of a run: from a worker's claim to the next wait or the end.
+func (e *Engine) drive(r *run) {
+	ctx, cancel := context.WithCancelCause(e.runCtx)
+	e.mu.Lock()
+	r.cancel = cancel
+	e.mu.Unlock()
+	begin := time.Now()
+	v := e.safely(ctx, r)
+	r.spent += time.Since(begin)
+	cancel(nil)
+	e.leave(r, v)
+}
+
+// safely drives it; a panic ends this turn and not the daemon.
+func (e *Engine) safely(ctx context.Context, r *run) (v verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.Error("turn panicked", "turn", r.turn.String(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			v = e.fail(context.WithoutCancel(ctx), r, "cannot answer this: something went wrong inside; it has been logged")
+		}
+	}()
+	return e.work(ctx, r)
+}
+
+// leave puts a run where its goroutine left it and lets others on.
+func (e *Engine) leave(r *run, v verdict) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := &e.sched
+	s.working--
+	r.cancel = nil
+	r.place = v.place
+	switch v.place {
+	case atSlot:
+		if v.service.take(r) { // one was given back meanwhile
+			s.granted = append(s.granted, r)
+		} else {
+			v.service.queue = append(v.service.queue, r)
+		}
+	case waiting:
+		e.exitLocked(r)
+		s.free(r.conversation, r.turn)
+		e.holdAnyway(r.turn, r.conversation, v.until)
+	default:
+		e.exitLocked(r)
+		s.free(r.conversation, r.turn)
+		delete(s.runs, r.turn)
+	}
+	if r.again && v.place != atSlot {
+		r.again = false
+		e.wakeLocked(r.turn, r.conversation, "operator", 0, r.force)
+	}
+	e.pump()
+}
+
+// work goes through the turn until it waits or is done.
+func (e *Engine) work(ctx context.Context, r *run) verdict {
+	t, err := e.Store.Turn(r.turn)
+	if err != nil {
+		return e.trouble(ctx, r, "read turn", err)
+	}
+	if v, ok := e.mayRun(r, t); !ok {
+		return v
+	}
+	bot := e.bot(t.Bot)
+	if bot == nil {
+		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s is not configured any more", t.Bot))
+	}
+	if !r.begun && (t.FirstFailed != 0 || t.Resumed != "" || t.State != store.Queued) {
+		e.logResumed(r, t)
+	}
+	r.begun = true
+	for {
+		v, goOn := e.step(ctx, r, &t, bot)
+		if !goOn {
+			return v
+		}
+	}
+}
+
+// mayRun reports whether a turn that was woken is really due; if not, it says where it goes.
+func (e *Engine) mayRun(r *run, t store.Turn) (verdict, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch now := e.now(); {
+	case t.State == store.Done:
+		return over, false
+	case t.State == store.Queued || t.State == store.Running || r.force:
+		return over, true
+	case t.State == store.Retrying:
+		if t.Wait.RetryAt > now && r.by == "timer" {
+			return verdict{place: waiting, until: t.Wait.RetryAt}, false
+		}
+		return over, true
+	case r.by == "timer" && t.Wait.Gate == "" && t.Wait.RetryAt > now:
+		e.hold(t.ID, t.Conversation, t.Wait.RetryAt) // a stale timer: its row has moved since
+		return over, false
+	}
+	return over, true
+}
+
+func (e *Engine) logResumed(r *run, t store.Turn) {
+	late := time.Duration(0)
+	if r.due != 0 {
+		late = max(0, e.now().Sub(r.due))
+	}
+	e.Log.Info("turn resumed", "turn", t.ID.String(), "late_ms", late.Milliseconds(), "by", r.by)
+}
+
+// step makes one logical model call, or waits to make it; goOn says that there is more to do.
+func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v verdict, goOn bool) {
+	if left := e.Config.TurnDeadline - r.spent; left <= 0 {
+		return e.fail(ctx, r, "cannot answer this: it took longer than a turn may"), false
+	}
+	model, ok := e.choose(r, bot)
+	if !ok {
+		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s has no model that is configured", bot.Name)), false
+	}
+	g, v, ok := e.enter(ctx, r, t, model)
+	if !ok {
+		return v, false
+	}
+	if r.prepared == nil {
+		if err := e.prepare(r, t, bot); err != nil {
+			e.exit(r)
+			return e.trouble(ctx, r, "build the request", err), false
+		}
+	}
+	n, err := e.begin(r, t)
+	switch {
+	case errors.Is(err, store.ErrMoved): // a message has joined: build the text anew
+		e.exit(r)
+		r.prepared, r.resends = nil, 0
+		fresh, err := e.Store.Turn(r.turn)
+		if err != nil {
+			return e.trouble(ctx, r, "read turn", err), false
+		}
+		*t = fresh
+		return over, true
+	case errors.Is(err, store.ErrSettled):
+		e.exit(r)
+		return over, false
+	case err != nil:
+		e.exit(r)
+		return e.trouble(ctx, r, "begin request", err), false
+	}
+	e.Crash("begun")
+	reply, failure := e.request(ctx, r, g, t)
+	e.Crash("replied")
+	if failure != nil {
+		return e.afterFailure(ctx, r, g, t, bot, n, failure)
+	}
+	return e.afterReply(ctx, r, g, t, bot, n, reply)
+}
+
+// enter asks for a slot of the provider and then the gate; without both the turn waits.
+func (e *Engine) enter(ctx context.Context, r *run, t *store.Turn, model string) (*gate, verdict, bool) {
+	e.mu.Lock()
+	g, s := e.gateOf(model), e.serviceOf(model)
+	if r.service != nil && r.service != s { // a slot of the model before a switch
+		e.giveBack(r)
+	}
+	ep := episodeOf(*t)
+	if p := e.pausedBy(t.Bot, model); p != nil {
+		e.exitLocked(r)
+		e.mu.Unlock()
+		return p, e.waitAtGate(ctx, r, p, t), false
+	}
+	if p := g.pass(r, ep, e.Wall()); p == atGate {
+		e.giveBack(r)
+		e.mu.Unlock()
+		return g, e.waitAtGate(ctx, r, g, t), false
+	}
+	if !s.take(r) {
+		g.inFlight--
+		r.gate = nil
+		e.mu.Unlock()
+		return g, verdict{place: atSlot, service: s}, false
+	}
+	r.force = false
+	if r.model != model {
+		r.model, r.prepared, r.resends = model, nil, 0
+	}
+	e.mu.Unlock()
+	return g, over, true
+}
+
+// exit ends a passage: slot and gate are free for the next in line.
+func (e *Engine) exit(r *run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.exitLocked(r)
+	e.pump()
+}
+
+func (e *Engine) exitLocked(r *run) {
+	e.giveBack(r)
+	g := r.gate
+	if g == nil {
+		return
+	}
+	r.gate = nil
+	g.inFlight--
+	e.letInSoon(g, "gate")
+}
+
+// trouble is for what is nobody's fault but this machine's (the store cannot be read or written):
+// nothing is lost, the run goes on in a moment.
+func (e *Engine) trouble(ctx context.Context, r *run, what string, err error) verdict {
+	if ctx.Err() != nil {
+		return over
+	}
+	e.Log.Error(what, "turn", r.turn.String(), "err", err)
+	return verdict{place: waiting, until: e.now().Add(5 * time.Second)}
+}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Schedule is a [[schedule]] section: a prompt that the clock sends.
+type Schedule struct {
+	Name     string `toml:"name"`
+	Bot      string `toml:"bot"`
+	Cron     string `toml:"cron"`     // five fields, or "@every 1h"
+	Timezone string `toml:"timezone"` // IANA name; "" = the file's
+	Prompt   string `toml:"prompt"`
+	To       string `toml:"to"`     // "slack:NAME/C0123"; "" = a chat on the web page
+	Missed   string `toml:"missed"` // "once" | "skip": what becomes of ticks while the daemon was down
+}
+
+// DefaultSchedule is the section as CONTRACT.md §2 gives it.
+func DefaultSchedule() Schedule { return Schedule{Missed: "once"} }
+
+// Validate reports every wrong value; key is relative to the section.
+func (s Schedule) Validate(problem func(key, what string)) {
+	if s.Cron == "" {
+		problem("cron", `is missing; write five fields like "0 9 * * 1-5", or "@every 1h"`)
+	} else if _, err := cron.ParseStandard(s.Cron); err != nil {
+		problem("cron", fmt.Sprintf(`is no schedule (%v); write five fields like "0 9 * * 1-5", or "@every 1h"`, err))
+	}
+	if _, err := time.LoadLocation(s.Timezone); err != nil {
+		problem("timezone", fmt.Sprintf(`%q is no time zone; write a name like "Europe/Berlin"`, s.Timezone))
+	}
+	if strings.TrimSpace(s.Prompt) == "" {
+		problem("prompt", "is missing; write what the bot is told at that time")
+	}
+	validTarget("to", s.To, problem)
+	oneOf("missed", s.Missed, problem, "once", "skip")
+}
+
+// Validate reports every wrong value; key is relative to the section. Whether its providers exist
+// is for whoever knows the whole file.
+func (b Bot) Validate(problem func(key, what string)) {
+	if len(b.Models) == 0 {
+		problem("models", `is missing; write for example models = ["openai/gpt-5-mini"]`)
+	}
+	for _, m := range b.Models {
+		if provider, model, ok := strings.Cut(m, "/"); !ok || provider == "" || model == "" {
+			problem("models", fmt.Sprintf(`%q names no model; write PROVIDER/MODEL, for example "openai/gpt-5-mini"`, m))
+		}
+	}
+	if b.Instructions != "" && b.InstructionsFile != "" {
+		problem("instructions_file", "stands beside instructions; write one of the two")
+	}
+	if slices.Contains(b.Tools, "") {
+		problem("tools", "has an empty name; write the names of built-in tools or of [[mcp]] sections")
+	}
+	if b.Reply != "" {
+		oneOf("reply", b.Reply, problem, "mention", "thread", "always")
+	}
+	for _, o := range b.Operators {
+		if surface, id, ok := strings.Cut(o, ":"); !ok || id == "" || !slices.Contains(platforms, surface) {
+			problem("operators", fmt.Sprintf(`%q names nobody; write the surface and the id there, for example "slack:U0123"`, o))
+		}
+	}
+	if b.MaxSteps < 1 {
+		problem("max_steps", "must be at least 1")
+	}
+	if b.ContextTokens < 1 {
+		problem("context_tokens", "must be at least 1; write for example 24000")
+	}
+	if b.DailyTokens < 0 {
+		problem("daily_tokens", "must be 0 (no limit) or more")
+	}
+	if b.PerPerson < 0 {
+		problem("per_person", "must be 0 (no limit) or more")
+	}
+}
+
+// Validate reports every wrong value; key is relative to the section.
+func (a Alerts) Validate(problem func(key, what string)) {
+	if a.Outage <= 0 {
+		problem("outage", `must be longer than 0; write for example "5m"`)
+	}
+	if a.ProviderWait <= 0 {
+		problem("provider_wait", `must be longer than 0; write for example "1h"`)
+	}
+	if a.HardDown < 1 {
+		problem("hard_down", "must be at least 1")
+	}
+	validTarget("to", a.To, problem)
+	if a.Webhook == "" {
+		return
+	}
+	if u, err := url.Parse(a.Webhook); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		problem("webhook", `is no address; write a URL like "https://example.org/hook"`)
+	}
+}
+
+// platforms are the surfaces that a target or a person can be on.
+var platforms = []string{"slack", "discord", "telegram"}
+
+// ParseTarget reads where a message is to go: "slack:NAME/C0123" is channel C0123 on surface slack/NAME.
+func ParseTarget(to string) (surface, channel string, ok bool) {
+	platform, rest, _ := strings.Cut(to, ":")
+	name, channel, _ := strings.Cut(rest, "/")
+	ok = slices.Contains(platforms, platform) && name != "" && channel != ""
+	return platform + "/" + name, channel, ok
+}
+
+func validTarget(key, to string, problem func(key, what string)) {
+	if _, _, ok := ParseTarget(to); to != "" && !ok {
+		problem(key, fmt.Sprintf(`%q names no channel; write for example "slack:NAME/C0123" or "discord:NAME/456"`, to))
+	}
+}
+
+func oneOf(key, value string, problem func(key, what string), allowed ...string) {
+	if !slices.Contains(allowed, value) {
+		problem(key, fmt.Sprintf("%q is not known here; write one of: %s", value, strings.Join(allowed, ", ")))
+	}
+}

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/engine/llm"
+	"holdfast/store"
+)
+
+// reply is a complete answer of the model.
+type reply struct {
+	text   string
+	calls  []llm.Call
+	finish llm.Finish
+	head   llm.Head
+}
+
+// choose takes the model of the next send: the run's own until it leaves it, else the first of the
+// bot's chain that this run has not left and that is not cooling; if all are cooling the first that
+// was not left. False if the config has none of them.
+func (e *Engine) choose(r *run, bot *Bot) (string, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r.model != "" && !r.memory.Tried[r.model] && slices.Contains(bot.Models, r.model) {
+		return r.model, true
+	}
+	first := ""
+	for _, m := range bot.Models {
+		if e.serviceOf(m) == nil || r.memory.Tried[m] {
+			continue
+		}
+		if first == "" {
+			first = m
+		}
+		if e.usable(m) && !e.gateOf(m).cooling(e.Wall()) {
+			return m, true
+		}
+	}
+	return first, first != ""
+}
+
+// cooling reports whether L3 has left it lately.
+func (g *gate) cooling(now time.Time) bool { return now.Before(g.rec.CoolUntil) }
+
+// usable reports whether a model could be sent to now: key present, gate open. Engine.mu is held.
+func (e *Engine) usable(model string) bool {
+	s := e.serviceOf(model)
+	if s == nil || s.NoKey {
+		return false
+	}
+	_, why := e.gateOf(model).rec.Gate.Closed(e.Wall())
+	return why == ""
+}
+
+// fallback reports whether L3 has somewhere to go from a model. Engine.mu is held.
+func (e *Engine) fallback(r *run, bot *Bot, from string) (string, bool) {
+	for _, m := range bot.Models {
+		if m != from && !r.memory.Tried[m] && e.usable(m) && !e.gateOf(m).cooling(e.Wall()) {
+			return m, true
+		}
+	}
+	return "", false
+}
+
+// prepare builds the context and fixes the bytes of the send.
+func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
+	history, err := e.Store.History(t.Conversation, t.ID, historyLimit)
+	if err != nil {
+		return err
+	}
+	p := prompt(bot, *t, history, e.promptBudget(r, bot))
+	_, model, _ := strings.Cut(r.model, "/")
+	e.mu.Lock()
+	s := e.serviceOf(r.model)
+	e.mu.Unlock()
+	prepared, err := s.Prepare(llm.Request{Model: model, Messages: p.messages, Params: bot.Params})
+	if err != nil {
+		return err
+	}
+	r.prepared, r.messages = &prepared, p.said
+	return nil
+}
+
+// begin writes the request's row: the run's durable fact before anything is sent (P1).
+func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
+	newSend := r.resends == 0
+	send := t.Attempts
+	if newSend {
+		send++
+	}
+	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages})
+	if err != nil {
+		return 0, err
+	}
+	e.mu.Lock()
+	e.tally.move(t.State, store.Running)
+	e.leaveGate(t)
+	e.mu.Unlock()
+	t.State, t.Wait, t.Model, t.Requests = store.Running, store.Wait{}, r.model, t.Requests+1
+	if newSend {
+		t.Attempts++
+	}
+	r.send = send
+	r.mu.Lock()
+	r.request, r.sent = n, time.Now()
+	r.text.Reset()
+	r.mu.Unlock()
+	return n, nil
+}
+
+// request sends it once and gathers the answer; text is shown as it comes.
+func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (reply, *llm.Failure) {
+	ctx, cancel := context.WithTimeout(ctx, e.Config.TurnDeadline-r.spent)
+	defer cancel()
+	surface, to := e.place(t)
+	if surface != nil {
+		surface.Working(to, t.ID, true)
+	}
+	e.mu.Lock()
+	s := e.serviceOf(r.model)
+	e.mu.Unlock()
+	var a reply
+	opened := false
+	for ev, err := range s.Stream(ctx, *r.prepared) {
+		if err != nil {
+			return a, asFailure(err)
+		}
+		if !opened && ev.Head == nil {
+			opened = true
+			e.mu.Lock()
+			e.content(g, s.slots)
+			e.mu.Unlock()
+		}
+		switch {
+		case ev.Head != nil:
+			a.head = *ev.Head
+		case ev.Call != nil:
+			a.calls = append(a.calls, *ev.Call)
+		case ev.Finish != nil:
+			a.finish = *ev.Finish
+		case ev.Text != "":
+			r.mu.Lock()
+			r.text.WriteString(ev.Text)
+			text := r.text.String()
+			r.mu.Unlock()
+			if surface != nil {
+				surface.Draft(to, t.ID, text)
+			}
+		}
+	}
+	r.mu.Lock()
+	a.text = r.text.String()
+	r.mu.Unlock()
+	if strings.TrimSpace(a.text) == "" && len(a.calls) == 0 {
+		return a, &llm.Failure{Class: llm.Server, Transient: true, Status: a.head.Status, Begun: true, RequestID: a.head.RequestID, Text: "the answer was empty"}
+	}
+	return a, nil
+}
+
+// asFailure takes the classified failure out of an error; a provider that breaks its contract is unclassified.
+func asFailure(err error) *llm.Failure {
+	if f, ok := errors.AsType[*llm.Failure](err); ok {
+		return f
+	}
+	return &llm.Failure{Class: llm.Unclassified, Text: err.Error()}
+}
+
+// place finds the surface of a turn and its address there; nil if the config has it no more.
+func (e *Engine) place(t *store.Turn) (Surface, Place) {
+	return e.surfaces[t.Surface], Place{Conversation: t.Conversation, Bot: t.Bot, Channel: t.Channel, Thread: t.Thread}
+}

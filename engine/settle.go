@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"holdfast/engine/llm"
+	"holdfast/store"
+)
+
+// afterReply settles the turn with a final answer, or journals a reply that calls tools and goes on.
+func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn, bot *Bot, n int, a reply) (verdict, bool) {
+	e.countRequest(r.model, "")
+	end := &store.AttemptEnd{
+		N: n, Status: a.head.Status, StatedMS: -1, Outcome: "ok", RequestID: a.head.RequestID, MS: e.since(r).Milliseconds(),
+		TokensIn: a.finish.TokensIn, TokensOut: a.finish.TokensOut,
+	}
+	e.mu.Lock()
+	told := store.Told{Attempt: end, Gates: g.snapshot()}
+	e.mu.Unlock()
+	r.prepared, r.resends = nil, 0
+	r.ended()
+	if len(a.calls) > 0 {
+		return e.afterCalls(ctx, r, t, bot, a, told)
+	}
+	v, goOn := e.settle(ctx, r, t, store.Settled{Outcome: store.Answered, Text: a.text, Messages: r.messages, Told: told})
+	if goOn { // a message has joined: what was said so far is a step, and the model goes on
+		told.Step = line("reply", e.now(), replyStep{Text: a.text})
+		return e.journal(ctx, r, t, told)
+	}
+	return v, false
+}
+
+// afterCalls journals a reply with tool calls. Calls of tools that the bot does not have are
+// answered with an error, so that the model can go on without.
+func (e *Engine) afterCalls(ctx context.Context, r *run, t *store.Turn, bot *Bot, a reply, told store.Told) (verdict, bool) {
+	steps, err := e.Store.Steps(t.ID)
+	if err != nil {
+		return e.trouble(ctx, r, "read the journal", err), false
+	}
+	calls := 1
+	for _, s := range steps {
+		if s.Kind == "reply" {
+			calls++
+		}
+	}
+	if calls > bot.MaxSteps {
+		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the model called tools %d times without coming to an answer", calls)), false
+	}
+	told.Step = line("reply", e.now(), replyStep{Text: a.text, Calls: a.calls})
+	v, goOn := e.journal(ctx, r, t, told)
+	for _, c := range a.calls {
+		if !goOn {
+			break
+		}
+		v, goOn = e.write(ctx, r, t, store.Told{Step: line("resulted", e.now(), resultStep{CallID: c.ID, Name: c.Name, Text: "there is no tool of this name", Failed: true})})
+	}
+	return v, goOn
+}
+
+// journal stores a completed step and gives the slot back.
+func (e *Engine) journal(ctx context.Context, r *run, t *store.Turn, told store.Told) (verdict, bool) {
+	v, goOn := e.write(ctx, r, t, told)
+	e.exit(r)
+	return v, goOn
+}
+
+// write stores one step of the turn.
+func (e *Engine) write(ctx context.Context, r *run, t *store.Turn, told store.Told) (verdict, bool) {
+	moved, err := e.Store.StepTurn(store.Stepped{Turn: t.ID, At: e.now(), Told: told})
+	if errors.Is(err, store.ErrSettled) {
+		return over, false
+	} else if err != nil {
+		return e.trouble(ctx, r, "journal a step", err), false
+	}
+	e.Crash("stepped")
+	e.follow(t, moved)
+	return over, true
+}
+
+// settle ends the turn and tells people, in one transaction. A store that cannot be written now
+// (a full disk) is tried again until it can: the answer is not lost while the process lives, and after
+// that the turn runs again. goOn says that a message has joined meanwhile.
+func (e *Engine) settle(ctx context.Context, r *run, t *store.Turn, s store.Settled) (v verdict, goOn bool) {
+	s.Turn = t.ID
+	if err := e.answerPosts(t, &s); err != nil {
+		return e.trouble(ctx, r, "read the notice", err), false
+	}
+	for {
+		s.At = e.now()
+		e.Crash("settles")
+		done, err := e.Store.SettleTurn(s)
+		switch {
+		case err == nil:
+			e.Crash("settled")
+			e.settled(t, done)
+			return over, false
+		case errors.Is(err, store.ErrMoved):
+			return over, true
+		case errors.Is(err, store.ErrSettled):
+			return over, false
+		}
+		e.Log.Error("the answer could not be stored; trying again", "turn", t.ID.String(), "err", err)
+		select {
+		case <-ctx.Done():
+			return over, false
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// answerPosts adds the posts that tell of the end: the answer edits the notice in place, or is posted
+// normally where none is visible (N4, N5).
+func (e *Engine) answerPosts(t *store.Turn, s *store.Settled) error {
+	old, err := e.noticePost(t.ID)
+	if err != nil {
+		return err
+	}
+	text := s.Text
+	if text == "" && old != nil {
+		text = "Stopped."
+	}
+	if text == "" {
+		return nil
+	}
+	kind := "answer"
+	if s.Outcome != store.Answered {
+		kind = "terminal"
+	}
+	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: kind, Text: text, State: "pending"}
+	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
+		post.State = "done"
+	}
+	if old != nil {
+		post.ID, post.Handle = old.ID, old.Handle
+	}
+	s.Posts = append(s.Posts, post)
+	return nil
+}
+
+// settled follows a turn that has ended: counters, log, working sign, outbox.
+func (e *Engine) settled(t *store.Turn, done store.Turn) {
+	waited := int64(0)
+	if t.FirstFailed != 0 {
+		waited = int64(e.now() - t.FirstFailed)
+	}
+	e.mu.Lock()
+	e.tally.move(t.State, store.Done)
+	e.tally.settled[done.Outcome]++
+	e.leaveGate(t)
+	e.mu.Unlock()
+	*t = done
+	if surface, to := e.place(t); surface != nil {
+		surface.Working(to, t.ID, false)
+	}
+	e.outbox.poke()
+	e.Log.Info("turn settled", "turn", t.ID.String(), "outcome", string(done.Outcome), "requests", done.Requests, "parks", done.Parks, "waited_ms", waited)
+}
+
+// leaveGate uncounts a turn that waited at a gate as a row. Engine.mu is held.
+func (e *Engine) leaveGate(t *store.Turn) {
+	if g := e.gates[t.Wait.Gate]; t.Wait.Gate != "" && g != nil {
+		g.rows = max(0, g.rows-1)
+		g.recount = true
+		delete(g.letting, t.ID)
+	}
+	t.Wait.Gate = ""
+}
+
+// settleFailed ends a turn as the ladder has decided, with an honest text and true counts.
+func (e *Engine) settleFailed(ctx context.Context, r *run, t *store.Turn, j judged) verdict {
+	f := j.failure
+	provider, model := splitModel(r.model)
+	stated := time.Duration(0)
+	if f.HasStated {
+		stated = f.Stated
+	}
+	text := terminalText(e.service(provider), f.Plain(), j.decision.Why, t.Attempts, stated)
+	outcome := store.Failed
+	if f.Class == llm.Refused {
+		outcome = store.Refused
+	}
+	v, _ := e.settle(ctx, r, t, store.Settled{
+		Outcome: outcome, Text: text, Error: text,
+		Reason: store.Reason{Why: "failure", Class: string(f.Class), Status: f.Status, Provider: provider, Model: model, Text: e.service(provider) + " " + f.Plain()},
+		Told:   store.Told{Attempt: &j.attempt, Gates: j.gates},
+	})
+	return v
+}
+
+// fail ends a turn for a reason of ours.
+func (e *Engine) fail(ctx context.Context, r *run, text string) verdict {
+	t, err := e.Store.Turn(r.turn)
+	if err != nil {
+		return e.trouble(ctx, r, "read turn", err)
+	}
+	s := store.Settled{Outcome: store.Failed, Text: capital(text) + ".", Error: capital(text) + "."}
+	r.mu.Lock()
+	if r.request > 0 && t.State == store.Running {
+		s.Attempt = &store.AttemptEnd{N: r.request, StatedMS: -1, Outcome: "failed"}
+	}
+	r.mu.Unlock()
+	v, _ := e.settle(ctx, r, &t, s)
+	return v
+}

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"holdfast/store"
+)
+
+// tally counts in memory what /state and the metrics show: the counts that the file held at the
+// start, added when they have been read, plus every move since. Guarded by Engine.mu, its lag aside.
+type tally struct {
+	turns    map[store.State]int64
+	settled  map[store.Outcome]int64
+	requests map[requestKind]int64
+	known    bool // the counts at the start are in
+}
+
+type requestKind struct{ model, class string }
+
+func newTally() tally {
+	return tally{turns: map[store.State]int64{}, settled: map[store.Outcome]int64{}, requests: map[requestKind]int64{}}
+}
+
+// move counts a turn over from one state to another; from "" is a new one.
+func (t *tally) move(from, to store.State) {
+	if from != "" {
+		t.turns[from]--
+	}
+	t.turns[to]++
+}
+
+// countRequest counts one that has ended; class "" is a success.
+func (e *Engine) countRequest(model, class string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tally.requests[requestKind{model, class}]++
+}
+
+// countBaseline adds what the file held when it was opened. What the last process left running or
+// retrying was queued by the load (its moves were not counted).
+func (e *Engine) countBaseline() {
+	counts, err := e.Store.Counts()
+	if err != nil {
+		e.Log.Error("count turns", "err", err)
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for s, n := range counts {
+		if s == store.Running || s == store.Retrying {
+			s = store.Queued
+		}
+		e.tally.turns[s] += n
+	}
+	e.tally.known = true
+}
+
+// missing reports whether the store has queued turns that memory does not know.
+func (e *Engine) missing() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.tally.known && e.lost() > 0
+}
+
+// lost is how many turns are neither done, nor in memory, nor wait as a row with a named wake.
+// Engine.mu is held.
+func (e *Engine) lost() int64 {
+	inMemory, known := int64(0), e.tally.turns[store.Queued]+e.tally.turns[store.Running]+e.tally.turns[store.Retrying]
+	for range e.sched.runs {
+		inMemory++
+	}
+	return max(0, known-inMemory)
+}
+
+// Shape is what an operator sees at a glance; all of it is in memory.
+type Shape struct {
+	Turns    map[store.State]int64 // by state
+	Accepted int64
+	Lost     int64
+	Gates    []GateShape
+	Upcoming []Upcoming
+}
+
+// GateShape is a closed gate.
+type GateShape struct {
+	Provider, Model string
+	Why             string // "hold" | "down"
+	Class           string
+	Until, Since    store.Time
+	Error           string
+	Held            int
+}
+
+// Upcoming is something due.
+type Upcoming struct {
+	Kind  string // "resume" | "gate" | "rearm" | "schedule" | "delivery"
+	Turn  store.ID
+	At    store.Time
+	Count int
+	Of    int
+}
+
+// upcomingShown is how many of the next due things Shape lists.
+const upcomingShown = 50
+
+// Shape reads it.
+func (e *Engine) Shape() Shape {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := Shape{Turns: map[store.State]int64{}, Lost: e.lost()}
+	for _, state := range []store.State{store.Done, store.Queued, store.Running, store.Retrying, store.Parked, store.Rearming, store.Owed} {
+		s.Turns[state] = e.tally.turns[state]
+		s.Accepted += e.tally.turns[state]
+	}
+	now := e.now()
+	for _, g := range e.gateList {
+		if _, why := g.rec.Gate.Closed(now.Go()); why != "" {
+			s.Gates = append(s.Gates, GateShape{
+				Provider: g.row.Provider, Model: g.row.Model, Why: why, Class: g.row.Class, Until: g.row.Until, Since: g.row.Since,
+				Error: g.row.Error, Held: g.rows + len(g.inMemory),
+			})
+			s.Upcoming = append(s.Upcoming, Upcoming{Kind: "gate", At: g.row.Until, Count: g.rows + len(g.inMemory)})
+		}
+	}
+	for turn, h := range e.timers {
+		s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: h.at, Count: 1})
+	}
+	slices.SortFunc(s.Upcoming, func(a, b Upcoming) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Turn, b.Turn)) })
+	s.Upcoming = s.Upcoming[:min(len(s.Upcoming), upcomingShown)]
+	return s
+}

@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"holdfast/engine/wheel"
+	"holdfast/store"
+)
+
+const (
+	window     = 2 * time.Minute // how far ahead due rows are held in memory; twice the sweep's interval
+	clockCheck = 4 * time.Second // how often wall and monotonic clock are compared (P16: within 5 s)
+	clockSlack = 500 * time.Millisecond
+	batch      = 1000 // rows read at a time
+)
+
+// Wheel keys: a turn's id is positive, the outbox has its own, the others are gates by number.
+const outboxKey = math.MinInt64
+
+// held is a turn whose due time lies in the window.
+type held struct {
+	timer        wheel.Timer
+	conversation store.ID
+	at           store.Time
+}
+
+// hold puts a waiting turn into the wheel if its time lies in the window; beyond it the index in
+// the store is enough. Engine.mu is held, and the row is committed: a sweep that reads before that
+// commit has moved windowEnd before it, so one of the two holds the turn.
+func (e *Engine) hold(turn, conversation store.ID, at store.Time) {
+	e.dropTimer(turn)
+	if at != 0 && at <= e.windowEnd {
+		e.holdAnyway(turn, conversation, at)
+	}
+}
+
+// holdAnyway holds it wherever its time lies: an in-process wait has no other wake. Engine.mu is held.
+func (e *Engine) holdAnyway(turn, conversation store.ID, at store.Time) {
+	e.dropTimer(turn)
+	e.timers[turn] = held{e.wheel.Add(int64(at), int64(turn)), conversation, at}
+}
+
+// dropTimer takes a turn out of the wheel. Engine.mu is held.
+func (e *Engine) dropTimer(turn store.ID) {
+	if h, ok := e.timers[turn]; ok {
+		e.wheel.Cancel(h.timer)
+		delete(e.timers, turn)
+	}
+}
+
+// fire is the wheel's: what has fallen due is made ready.
+func (e *Engine) fire(due []wheel.Due) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, d := range due {
+		switch {
+		case d.Key == outboxKey:
+			e.outbox.poke()
+		case d.Key < 0:
+			g := e.gateList[-1-d.Key]
+			e.letInSoon(g, "timer")
+		default:
+			turn := store.ID(d.Key)
+			if h, ok := e.timers[turn]; ok && int64(h.at) == d.At {
+				delete(e.timers, turn)
+				e.wakeLocked(turn, h.conversation, "timer", h.at, false)
+			}
+		}
+	}
+	e.pump()
+}
+
+// load takes up what the last process left: interrupted turns, closed gates, queued turns and the
+// window's due ones. What is overdue runs at once.
+func (e *Engine) load() error {
+	now := e.now()
+	n, err := e.Store.Interrupt(now)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		e.Log.Info("turns taken up again after a restart", "turns", n)
+	}
+	if err := e.loadPaused(); err != nil {
+		return fmt.Errorf("read what is paused: %w", err)
+	}
+	if err := e.loadGates(now); err != nil {
+		return err
+	}
+	if err := e.loadQueued("start"); err != nil {
+		return err
+	}
+	if err := e.loadWindow(now); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.ready = nil
+	e.mu.Unlock()
+	return nil
+}
+
+// loadQueued makes every queued turn ready.
+func (e *Engine) loadQueued(by string) error {
+	for after := store.ID(0); ; {
+		rows, err := e.Store.Runnable(after, batch)
+		if err != nil {
+			return fmt.Errorf("read queued turns: %w", err)
+		}
+		e.mu.Lock()
+		for _, r := range rows {
+			after = r.Turn
+			if e.sched.runs[r.Turn] == nil {
+				e.wakeLocked(r.Turn, r.Conversation, by, 0, false)
+			}
+		}
+		e.pump()
+		e.mu.Unlock()
+		if len(rows) < batch {
+			return nil
+		}
+	}
+}
+
+// loadWindow moves the window on and holds what falls due in it. Rows are read in batches; an
+// entry that is stale by the time it fires finds its turn not due and is held anew.
+func (e *Engine) loadWindow(now store.Time) error {
+	e.mu.Lock()
+	e.windowEnd = now.Add(window)
+	end := e.windowEnd
+	e.mu.Unlock()
+	var after store.Time
+	var afterTurn store.ID
+	for {
+		rows, err := e.Store.Due(after, afterTurn, end, batch)
+		if err != nil {
+			return fmt.Errorf("read due turns: %w", err)
+		}
+		e.mu.Lock()
+		for _, r := range rows {
+			after, afterTurn = r.RetryAt, r.Turn
+			if _, held := e.timers[r.Turn]; !held && e.sched.runs[r.Turn] == nil {
+				e.hold(r.Turn, r.Conversation, r.RetryAt)
+			}
+		}
+		e.mu.Unlock()
+		if len(rows) < batch {
+			return nil
+		}
+	}
+}
+
+// sweepEveryMinute refills the window, re-adds anything lost (P8) and clears what is old.
+func (e *Engine) sweepEveryMinute(ctx context.Context) {
+	c := cron.New(cron.WithLogger(cron.DiscardLogger), cron.WithLocation(time.UTC))
+	if _, err := c.AddFunc("@every 1m", func() { e.sweep() }); err != nil {
+		e.Log.Error("sweep cannot be scheduled", "err", err)
+		return
+	}
+	c.Start()
+	<-ctx.Done()
+	<-c.Stop().Done()
+}
+
+// sweep is one pass.
+func (e *Engine) sweep() {
+	if err := e.loadWindow(e.now()); err != nil {
+		e.Log.Error("sweep", "err", err)
+	}
+	e.sweepGates()
+	if e.missing() {
+		if err := e.loadQueued("timer"); err != nil {
+			e.Log.Error("sweep", "err", err)
+		}
+	}
+}
+
+// sweepGates counts anew who waits at gates where somebody came or went, and lets in who may go:
+// a turn that was passed over because its conversation was busy, for one.
+func (e *Engine) sweepGates() {
+	e.mu.Lock()
+	moved := false
+	for _, g := range e.gateList {
+		moved = moved || g.recount || g.rows > 0 && g.end(e.now()) == 0
+	}
+	e.mu.Unlock()
+	if !moved {
+		return
+	}
+	counts, err := e.Store.GateWaiters()
+	if err != nil {
+		e.Log.Error("count turns at gates", "err", err)
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, g := range e.gateList {
+		g.rows, g.recount = counts[g.row.Key], false
+		e.letInSoon(g, "timer")
+	}
+}
+
+// watchClock compares wall and monotonic clock: a suspend or a step makes everything overdue run
+// now, and after a backward step no due time lies further ahead than its own wait (P16).
+func (e *Engine) watchClock(ctx context.Context) {
+	tick := time.NewTicker(clockCheck)
+	defer tick.Stop()
+	wall, mono := e.Wall().Round(0), time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		nowWall, nowMono := e.Wall().Round(0), time.Now()
+		if step := nowWall.Sub(wall) - nowMono.Sub(mono); step > clockSlack || step < -clockSlack {
+			e.stepped(step)
+		}
+		wall, mono = nowWall, nowMono
+	}
+}
+
+// stepped sets everything right after the wall clock has moved by step against the monotonic one.
+func (e *Engine) stepped(step time.Duration) {
+	e.Log.Info("clock stepped", "by_ms", step.Milliseconds())
+	now := e.now()
+	if step < 0 {
+		if _, err := e.Store.ClampWaits(now); err != nil {
+			e.Log.Error("clamp waits after a clock step", "err", err)
+		}
+		e.mu.Lock()
+		for turn, h := range e.timers {
+			at := h.at + store.Time(step.Milliseconds())
+			if r := e.sched.runs[turn]; r != nil && r.place == waiting {
+				e.holdAnyway(turn, h.conversation, max(at, now))
+			} else {
+				e.dropTimer(turn)
+			}
+		}
+		e.clampGates(now)
+		e.mu.Unlock()
+	}
+	e.wheel.Stepped()
+	e.sweep()
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"holdfast/engine/ladder"
+	"holdfast/store"
+)
+
+// waitFor sends the turn to wait as the ladder has decided, with its notice, in one transaction.
+func (e *Engine) waitFor(ctx context.Context, r *run, t *store.Turn, j judged, state store.State) verdict {
+	w := e.waitingRow(r, t, j, state)
+	var said *store.Post
+	if said = e.notice(t, w, e.waitStart(t, j.ep), w.Wait.RetryAt); said != nil {
+		w.Posts = []store.Post{*said}
+	}
+	e.Crash("waits")
+	moved, err := e.Store.WaitTurn(w)
+	if err != nil {
+		return e.unwritten(ctx, r, j, err)
+	}
+	e.Crash("waited")
+	e.follow(t, moved)
+	e.logNotice(t, said)
+	r.waited += j.decision.Wait
+	if state == store.Retrying {
+		return verdict{place: waiting, until: w.Wait.RetryAt}
+	}
+	e.logWait(t, w)
+	e.asRow(t)
+	return over
+}
+
+// waitStart is where a notice's clock begins: the first failure, or the start of the wait at a gate.
+func (e *Engine) waitStart(t *store.Turn, ep episode) store.Time {
+	if t.FirstFailed != 0 {
+		return t.FirstFailed
+	}
+	if !ep.GateSince.IsZero() {
+		return store.At(ep.GateSince)
+	}
+	return e.now()
+}
+
+// waitingRow is the turn's row as it will wait.
+func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) store.Waiting {
+	now, d := e.now(), j.decision
+	provider, model := splitModel(r.model)
+	if state != store.Retrying { // a run of the episode ends
+		j.ep.Resumed = true
+	}
+	if state == store.Rearming || state == store.Owed {
+		j.ep.OneShot, j.ep.Owes = true, state == store.Owed
+	}
+	w := store.Waiting{
+		Turn: t.ID, At: now, State: state, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: j.ep.bytes(),
+		Wait:   store.Wait{RetryAt: now.Add(d.Wait), From: d.From, MS: ceilMS(d.Wait)},
+		Reason: store.Reason{Why: "failure", Class: string(j.failure.Class), Status: j.failure.Status, Provider: provider, Model: model, Text: e.service(provider) + " " + j.failure.Plain()},
+		Told:   store.Told{Attempt: &j.attempt, Gates: j.gates},
+	}
+	if w.FirstFailed == 0 {
+		w.FirstFailed = now
+	}
+	switch state {
+	case store.Parked:
+		w.Park, w.Resumed = true, "failure"
+		if d.From != "backoff" && !d.Episode.Early && j.gateEnd >= w.Wait.RetryAt-1 { // it rests on the gate: wait there, one asks for all
+			w.Wait.Gate = j.gateKey
+		}
+	case store.Rearming:
+		w.Resumed, w.RearmN, w.RearmOf = "failure", d.N, d.Max
+	case store.Owed:
+		w.Resumed = "failure"
+		w.Wait.Gate, w.Wait.From = j.gateKey, "gate"
+		w.Wait.RetryAt, w.Wait.MS = now.Add(e.owedPause(d)), ceilMS(e.owedPause(d))
+		if d.Why == "account" {
+			w.Reason.Why = "account"
+		}
+	}
+	return w
+}
+
+// owedPause is when an owed turn asks again at the earliest.
+func (e *Engine) owedPause(d ladder.Decision) time.Duration {
+	if d.Wait > 0 {
+		return d.Wait
+	}
+	return e.Retry.GateCap
+}
+
+// ceilMS is a duration in whole milliseconds, never shorter.
+func ceilMS(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+
+// unwritten is a wait whose row did not land (P10): a turn that is done stays done; for any other
+// the wait is made in process and nothing is lost.
+func (e *Engine) unwritten(ctx context.Context, r *run, j judged, err error) verdict {
+	if errors.Is(err, store.ErrSettled) || ctx.Err() != nil {
+		return over
+	}
+	e.Log.Error("a wait could not be stored; waiting in process", "turn", r.turn.String(), "err", err)
+	return verdict{place: waiting, until: e.now().Add(max(j.decision.Wait, time.Second))}
+}
+
+// asRow leaves a waiting turn to the store, the wheel and its gate.
+func (e *Engine) asRow(t *store.Turn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if t.Wait.Gate != "" {
+		g := e.gates[t.Wait.Gate]
+		g.rows++
+		g.recount = true
+		delete(g.letting, t.ID)
+		if g.end(e.now()) == 0 && t.State == store.Parked && e.room(g, e.now()) > 0 { // it has opened meanwhile
+			e.setGateTimer(g, e.now())
+		}
+	}
+	if t.Wait.Gate == "" || t.State == store.Owed || t.Wait.From == "gate" {
+		e.hold(t.ID, t.Conversation, t.Wait.RetryAt)
+	}
+}
+
+func (e *Engine) logWait(t *store.Turn, w store.Waiting) {
+	switch t.State {
+	case store.Parked:
+		e.Log.Info("turn parked", "turn", t.ID.String(), "retry_at", t.Wait.RetryAt.Go(), "parks", t.Parks)
+	case store.Rearming:
+		e.Log.Info("turn re-armed", "turn", t.ID.String(), "n", t.RearmN, "of", t.RearmOf, "at", t.Wait.RetryAt.Go())
+	case store.Owed:
+		e.Log.Info("turn owed", "turn", t.ID.String(), "why", w.Reason.Why)
+	}
+}
+
+// halfOpenLook is when a turn looks again by itself at a gate that lets one through at a time; the
+// gate wakes it sooner.
+const halfOpenLook = 30 * time.Second
+
+// waitAtGate lets a turn wait at a closed gate: as a row, or in process where parking is off. It
+// uses up no attempt, no park, no re-arm and nothing of the horizon.
+func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn) verdict {
+	now := e.now()
+	e.mu.Lock()
+	until, row := g.end(now), g.row
+	e.mu.Unlock()
+	ep := episodeOf(*t)
+	if ep.GateSince.IsZero() {
+		ep.GateSince = now.Go()
+	}
+	provider, model := splitModel(g.model())
+	w := store.Waiting{
+		Turn: t.ID, At: now, State: store.Parked, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf,
+		Wait:   store.Wait{Gate: row.Key, From: "gate", MS: int64(max(0, until-now))},
+		Reason: store.Reason{Why: "gate", Class: row.Class, Provider: provider, Model: model, Text: capital(strings.TrimSpace(e.service(provider) + " " + gateWords(row.Why)))},
+	}
+	inProcess := !e.Retry.Park || !e.Config.Durable
+	switch {
+	case inProcess:
+		w.State, w.Wait.Gate, w.Wait.RetryAt = store.Retrying, "", until
+	case ep.Owes:
+		w.State = store.Owed
+	}
+	if post := e.notice(t, w, e.waitStart(t, ep), until); post != nil {
+		w.Posts = []store.Post{*post}
+	} else if look := e.waitStart(t, ep).Add(e.Retry.NoticeAfter); look > now && !inProcess {
+		w.Wait.RetryAt = look // look again when the silent window is over (N2)
+	}
+	w.Episode = ep.bytes()
+	moved, err := e.Store.WaitTurn(w)
+	if err != nil {
+		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: until.Sub(now)}}, err)
+	}
+	e.follow(t, moved)
+	if len(w.Posts) > 0 {
+		e.logNotice(t, &w.Posts[0])
+	}
+	if inProcess {
+		e.mu.Lock()
+		g.inMemory = append(g.inMemory, r)
+		e.mu.Unlock()
+		return verdict{place: waiting, until: cmp.Or(until, now.Add(halfOpenLook))}
+	}
+	e.logWait(t, w)
+	e.asRow(t)
+	return over
+}
