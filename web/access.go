@@ -1,0 +1,98 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/store"
+)
+
+const sessionLife = 30 * 24 * time.Hour
+
+// caller is who a request comes from: whoever has the token, or a login.
+type caller struct {
+	session []byte // hash of the session; nil with the bearer token
+}
+
+// digest is how secrets are compared and stored.
+func digest(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
+
+// isToken compares in constant time.
+func (s *Server) isToken(given string) bool {
+	sum := digest(given)
+	return subtle.ConstantTimeCompare(sum[:], s.token[:]) == 1
+}
+
+// bearer is the token that a request brings, if it brings one.
+func bearer(r *http.Request) (token string, ok bool) {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(token), ok && strings.EqualFold(scheme, "Bearer")
+}
+
+// cookieName carries the port, since cookies do not tell ports apart.
+func (s *Server) cookieName() string { return "holdfast_" + strconv.Itoa(s.names.port) }
+
+// who finds out who is asking; a problem 401 if nobody known. A wrong token is not made good by a
+// cookie.
+func (s *Server) who(r *http.Request) (caller, error) {
+	if token, ok := bearer(r); ok {
+		if s.isToken(token) {
+			return caller{}, nil
+		}
+		return caller{}, &problem{status: 401, code: "unauthorized", message: "this is not the token; it stands in web.token beside the store, or in [web] token"}
+	}
+	cookie, err := r.Cookie(s.cookieName())
+	if err != nil {
+		return caller{}, loginFirst()
+	}
+	hash := digest(cookie.Value)
+	good, err := s.store.Session(hash[:], store.At(time.Now()))
+	if err != nil {
+		return caller{}, err
+	}
+	if !good {
+		return caller{}, loginFirst()
+	}
+	return caller{session: hash[:]}, nil
+}
+
+func loginFirst() error {
+	return &problem{status: 401, code: "unauthorized", message: "log in first: `holdfast login` prints a link"}
+}
+
+type callerKey struct{}
+
+// private lets known callers in, and their writes only from our own page or with the token.
+func (s *Server) private(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, token := bearer(r)
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			if p := s.sameOrigin(r, token); p != nil {
+				refuse(w, p)
+				return
+			}
+		}
+		c, err := s.who(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		next(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+	})
+}
+
+// tokenOnly is for what a login must not do.
+func (s *Server) tokenOnly(next http.HandlerFunc) http.Handler {
+	return s.private(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(callerKey{}).(caller).session != nil {
+			refuse(w, &problem{status: 403, code: "token_needed", message: "this needs the bearer token, not a login"})
+			return
+		}
+		next(w, r)
+	})
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+)
+
+// assets are the files of the page, in memory as they are sent. The build leaves stable names; here
+// each file but the index gets its hash into its name, so that browsers may keep it for ever, and
+// the index is rewritten to these names.
+type assets struct {
+	index file
+	files map[string]file // by the name with the hash
+}
+
+// file is one file, plain and compressed.
+type file struct {
+	kind string
+	etag string
+	body []byte
+	gzip []byte // nil if it would not be smaller
+}
+
+// loadAssets reads a built page: index.html at its root, which names the others as /assets/NAME.
+func loadAssets(pages fs.FS) (*assets, error) {
+	index, err := fs.ReadFile(pages, "index.html")
+	if err != nil {
+		return nil, err
+	}
+	a := &assets{files: map[string]file{}}
+	var rename []string // pairs, for the index
+	err = fs.WalkDir(pages, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == "index.html" || !served(name) {
+			return err
+		}
+		body, err := fs.ReadFile(pages, name)
+		if err != nil {
+			return err
+		}
+		hashed := withHash(name, body)
+		a.files[hashed] = newFile(name, body)
+		rename = append(rename, `"/assets/`+name+`"`, `"/assets/`+hashed+`"`)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.index = newFile("index.html", []byte(strings.NewReplacer(rename...).Replace(string(index))))
+	return a, nil
+}
+
+// served leaves out what the build keeps beside the page's files.
+func served(name string) bool {
+	return slices.Contains([]string{".js", ".css", ".svg", ".png", ".ico", ".woff2", ".webmanifest", ".txt"}, path.Ext(name))
+}
+
+// withHash is NAME.<hash>.EXT.
+func withHash(name string, body []byte) string {
+	sum := sha256.Sum256(body)
+	ext := path.Ext(name)
+	return strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext
+}
+
+func newFile(name string, body []byte) file {
+	sum := sha256.Sum256(body)
+	f := file{kind: kindOf(name), etag: hex.EncodeToString(sum[:16]), body: body}
+	var buf bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression) // the level is valid
+	z.Write(body)                                           // a Buffer takes everything
+	if z.Close() == nil && buf.Len() < len(body) {
+		f.gzip = buf.Bytes()
+	}
+	return f
+}
+
+// kindOf does not ask the machine's table of types for the files that matter.
+func kindOf(name string) string {
+	switch ext := path.Ext(name); ext {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	default:
+		if kind := mime.TypeByExtension(ext); kind != "" {
+			return kind
+		}
+		return "application/octet-stream"
+	}
+}
+
+// handleIndex is the page, whatever its path says it shows.
+func (s *Server) handleIndex(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-cache")
+	s.assets.index.serve(w, r)
+}
+
+func (s *Server) handleAsset(w http.ResponseWriter, r *http.Request) {
+	f, ok := s.assets.files[r.PathValue("name")]
+	if !ok {
+		refuse(w, &problem{status: 404, code: "not_found", message: "no such file; reload the page to get the newest one"})
+		return
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	f.serve(w, r)
+}
+
+func (f file) serve(w http.ResponseWriter, r *http.Request) {
+	body, etag := f.body, `"`+f.etag+`"`
+	h := w.Header()
+	if f.gzip != nil {
+		h.Add("Vary", "Accept-Encoding")
+		if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+			body, etag = f.gzip, `"`+f.etag+`-gz"`
+			h.Set("Content-Encoding", "gzip")
+		}
+	}
+	h.Set("ETag", etag)
+	h.Set("Content-Type", f.kind)
+	if slices.Contains(strings.Split(strings.ReplaceAll(r.Header.Get("If-None-Match"), " ", ""), ","), etag) {
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", fmt.Sprint(len(body)))
+	if r.Method != http.MethodHead {
+		w.Write(body) // a client that is gone cannot be told
+	}
+}
+
+// acceptsGzip reads an Accept-Encoding header as far as it matters: gzip, unless with q=0.
+func acceptsGzip(header string) bool {
+	for item := range strings.SplitSeq(header, ",") {
+		coding, q, _ := strings.Cut(strings.ReplaceAll(item, " ", ""), ";")
+		if strings.EqualFold(coding, "gzip") {
+			return strings.Trim(strings.TrimPrefix(q, "q="), "0.") != "" || q == ""
+		}
+	}
+	return false
+}

@@ -1,0 +1,207 @@
+// Package command reads the body of POST /api/v1/commands: strictly, and into typed arguments, so
+// that what reaches the engine has been checked once and in one place.
+//
+// A command is idempotent by its client-made id. Two bodies are the same if their Hash is: it is
+// taken over the values, not the bytes, so the order of keys and white space do not matter.
+package command
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a command.
+const (
+	MaxBody = 3 << 19 // bytes of a whole body
+	MaxText = 1 << 20 // bytes of a message
+	maxID   = 64
+	maxName = 200 // characters of a title or of a target
+)
+
+// The commands that are carried out.
+const (
+	Send    = "message.send"
+	Stop    = "turn.stop"
+	Resume  = "turn.resume"
+	Cancel  = "turn.cancel"
+	Release = "hold.release"
+	Rename  = "chat.rename"
+	Delete  = "chat.delete"
+)
+
+// Known lists every command by name, in the order of the documentation. False means that the part
+// it belongs to is not there.
+func Known() []struct {
+	Name  string
+	Ready bool
+} {
+	return []struct {
+		Name  string
+		Ready bool
+	}{
+		{Send, true}, {Stop, true}, {Resume, true}, {Cancel, true}, {"turn.regenerate", false}, {"message.edit", false},
+		{Release, true}, {"alert.ack", false}, {"schedule.run", false}, {"schedule.pause", false}, {"approval.decide", false},
+		{Rename, true}, {Delete, true}, {"pause", false}, {"unpause", false},
+	}
+}
+
+// Command is a body that has been understood. Of Message, Filter, Say and Title only those are set
+// that belong to Name.
+type Command struct {
+	ID        string // client-made, 1 to 64 of A-Za-z0-9_-
+	Name      string
+	Target    string
+	IfVersion int64 // 0 = any
+	Hash      []byte
+	Message   Message // message.send
+	Filter    *Filter // turn.resume, turn.cancel without a target
+	Say       string  // turn.cancel: what the person is told
+	Title     string  // chat.rename
+}
+
+// Message is what a person says.
+type Message struct {
+	Bot  string // "" = the only one
+	Chat string // "" = a new one
+	Text string // not blank
+}
+
+// Error is a body that was not understood, or names a part that is not there.
+type Error struct {
+	Code    string // "bad_command" | "unknown_command" | "not_available"
+	Message string // for people: what is wrong and what to write
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func bad(format string, args ...any) error {
+	return &Error{Code: "bad_command", Message: fmt.Sprintf(format, args...)}
+}
+
+// body is a command as it is written.
+type body struct {
+	ID        string          `json:"id"`
+	Cmd       string          `json:"cmd"`
+	Target    string          `json:"target"`
+	IfVersion int64           `json:"if_version"`
+	Args      json.RawMessage `json:"args"`
+}
+
+// Parse reads one command. Every error is an *Error.
+func Parse(raw []byte) (Command, error) {
+	var b body
+	if err := strict(raw, &b); err != nil {
+		return Command{}, bad("the command is not understood: %s", plain(err))
+	}
+	if !ValidID(b.ID) {
+		return Command{}, bad(`"id" must be 1 to 64 of A-Z a-z 0-9 _ - , made by the client, new for every command`)
+	}
+	if err := known(b.Cmd); err != nil {
+		return Command{}, err
+	}
+	if b.IfVersion < 0 {
+		return Command{}, bad(`"if_version" must be a turn's version, or left out`)
+	}
+	if utf8.RuneCountInString(b.Target) > maxName {
+		return Command{}, bad(`"target" is longer than %d characters`, maxName)
+	}
+	c := Command{ID: b.ID, Name: b.Cmd, Target: b.Target, IfVersion: b.IfVersion}
+	hash, err := b.hash()
+	if err != nil {
+		return Command{}, bad(`"args" is not understood: %s`, plain(err))
+	}
+	c.Hash = hash
+	if err := c.args(b.Args); err != nil {
+		return Command{}, err
+	}
+	return c, nil
+}
+
+// known refuses a name that is not in the list, or whose part is not there.
+func known(name string) error {
+	var names []string
+	for _, k := range Known() {
+		if k.Name == name && k.Ready {
+			return nil
+		}
+		if k.Name == name {
+			return &Error{Code: "not_available", Message: name + " is not available in this version"}
+		}
+		names = append(names, k.Name)
+	}
+	return &Error{Code: "unknown_command", Message: fmt.Sprintf("no command %q; known are %s", cut(name), strings.Join(names, ", "))}
+}
+
+// hash is over the values in a fixed order; Marshal sorts the keys of args.
+func (b body) hash() ([]byte, error) {
+	var args any
+	if len(b.Args) > 0 {
+		d := json.NewDecoder(bytes.NewReader(b.Args))
+		d.UseNumber()
+		if err := d.Decode(&args); err != nil {
+			return nil, err
+		}
+	}
+	canonical, err := json.Marshal([]any{b.Cmd, b.Target, b.IfVersion, args})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(canonical)
+	return sum[:], nil
+}
+
+// ValidID says whether s can be the id of a command, a chat or any other object.
+func ValidID(s string) bool {
+	if s == "" || len(s) > maxID {
+		return false
+	}
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// strict decodes exactly one value without unknown fields.
+func strict(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows after its end")
+	}
+	return nil
+}
+
+// plain turns a decoder's error into words without the names of Go types.
+func plain(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return "it must be an object, {…}"
+		}
+		return fmt.Sprintf("%q has the wrong type (%s)", wrong.Field, wrong.Value)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it ends too early"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// cut keeps a strange name in an error text short.
+func cut(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,163 @@
+// What goes over the wire: the objects of the websocket and of /api/v1, as the server writes them.
+// A field without a value is null. Times are RFC 3339 with milliseconds.
+
+export type TurnState = "queued" | "running" | "retrying" | "parked" | "rearming" | "owed" | "done";
+export type Outcome = "answered" | "failed" | "refused" | "cancelled" | "merged";
+
+export interface Chat {
+  id: string;
+  bot: string;
+  surface: string; // "web", "slack/NAME", …
+  title: string;
+  created: string;
+  active: string; // last message or answer
+  state: TurnState | "" | null; // of its newest turn
+}
+
+export interface Message {
+  id: string;
+  chat: string;
+  turn: string | null;
+  role: "user" | "bot";
+  kind: "message" | "notice" | "answer" | "terminal" | "mention";
+  name: string | null;
+  text: string;
+  html: string | null; // sanitised by the server
+  at: string;
+  edited: string | null;
+}
+
+export interface Reason {
+  why: "failure" | "gate" | "approval" | "budget" | "account" | "stale";
+  class: string | null;
+  status: number | null;
+  provider: string | null;
+  model: string | null;
+  text: string | null;
+}
+
+export interface Turn {
+  id: string;
+  bot: string;
+  chat: string;
+  surface: string;
+  state: TurnState;
+  outcome: Outcome | null;
+  lane: string;
+  version: number;
+  created: string;
+  first_failed_at: string | null;
+  retry_at: string | null;
+  wait_from: string | null;
+  wait_ms: number | null;
+  reason: Reason | null;
+  attempts_n: number;
+  requests_n: number;
+  parks_n: number;
+  rearm: { n: number; of: number } | null;
+  merged_into: string | null;
+  model: string | null;
+  text: string | null;
+  error: string | null;
+}
+
+export interface Attempt {
+  turn?: string;
+  n: number;
+  send: number;
+  at: string;
+  model: string;
+  status: number; // 0 without an HTTP answer
+  class: string; // "" for a success
+  stated_wait_ms: number | null;
+  wait_ms: number | null;
+  wait_from: string | null;
+  rung: string;
+  outcome: string | null; // null while under way
+  request_id: string | null;
+  ms: number | null;
+}
+
+export interface Step {
+  [field: string]: unknown;
+}
+
+export interface Post {
+  [field: string]: unknown;
+}
+
+export interface TurnDetail extends Turn {
+  attempts: Attempt[] | null;
+  steps: Step[] | null;
+  posts: Post[] | null;
+}
+
+export interface Gate {
+  id: string;
+  provider: string;
+  model: string;
+  why: "" | "hold" | "down"; // "" = open again
+  until: string | null;
+  since: string | null;
+  class: string | null;
+  error: string | null;
+  waiting: number | null;
+}
+
+export interface Alert {
+  id: string;
+  kind: string;
+  since: string;
+  text: string;
+}
+
+export interface Provider {
+  id: string;
+  [field: string]: unknown;
+}
+
+export interface Bot {
+  name: string;
+  models: string[];
+}
+
+export interface Page {
+  version: string;
+  bots: Bot[];
+  demo: boolean;
+  public_url: string;
+}
+
+export interface Health {
+  now: string;
+  version: string;
+  uptime_s: number;
+  turns: Record<"accepted" | "done" | "lost" | Exclude<TurnState, "done">, number>;
+  provider_admission: { provider: string; model: string; cooldown_until: string | null; cooldown_reason: string; held_requests: number }[] | null;
+  upcoming: { kind: string; turn: string | null; at: string; count: number | null; of: number | null }[] | null;
+  alerts: Alert[] | null;
+  surfaces: { name: string; state: string; since: string | null }[] | null;
+}
+
+export type Frame =
+  | { t: "welcome"; epoch: string; head: number; now: string; page: Page }
+  | { t: "snapshot"; seq: number; chat: string; chats: Chat[] | null; messages: Message[] | null; turns: Turn[] | null; gates: Gate[] | null; alerts: Alert[] | null; providers: Provider[] | null }
+  | { t: "live" }
+  | ({ t: "ev"; seq: number } & Change)
+  | { t: "render"; turn: string; chat: string; from: number; blocks: string[] }
+  | { t: "tick"; now: string }
+  | { t: "bye"; code: number };
+
+export type Change =
+  | { k: "chat"; d: Chat }
+  | { k: "message"; d: Message }
+  | { k: "turn"; d: Turn }
+  | { k: "attempt"; d: Attempt }
+  | { k: "gate"; d: Gate }
+  | { k: "alert"; d: Alert }
+  | { k: "provider"; d: Provider }
+  | { k: "schedule"; d: unknown }
+  | { k: "removed"; d: { kind: string; id: string } };
+
+export const waiting = (t: { state: string | null }) => t.state === "retrying" || t.state === "parked" || t.state === "rearming" || t.state === "owed";
+export const live = (t: { state: string | null }) => t.state !== "done";

@@ -1,0 +1,7 @@
+// The second bundle: what a chat can do without. The page fetches it at the first need and keeps
+// what has state, see shared.ts.
+
+export { Login } from "./more/login";
+export { Operator } from "./more/operator";
+export { TurnView } from "./more/turn";
+export { Why } from "./more/why";

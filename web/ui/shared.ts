@@ -1,0 +1,16 @@
+// #app: what the second bundle takes from the first. Everything with state is here, and the views
+// that both have; pure functions each bundle takes for itself.
+
+export { h, Fragment } from "preact";
+export { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+export { signal, useSignal } from "@preact/signals";
+export { act, get, login, Refusal } from "./lib/api";
+export { now, second } from "./lib/clock";
+export { again, phase } from "./lib/link";
+export { go, route } from "./lib/route";
+export { title } from "./lib/say";
+export { alerts, attempts, changes, chats, gates, putAttempt, putTurn, turns } from "./lib/state";
+export { Countdown, Folded, Press, State, Time } from "./view/bits";
+export { Icon, Mark } from "./view/icon";
+export { TryNow } from "./view/retry";
+export { MenuButton } from "./view/sidebar";

@@ -1,0 +1,73 @@
+// One chat: its head, transcript and composer.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { botOf, remove, rename, titleOf } from "../lib/chats";
+import { synced } from "../lib/link";
+import { outbox } from "../lib/outbox";
+import { title } from "../lib/say";
+import { chats, held, messages, page } from "../lib/state";
+import type { Chat } from "../lib/wire";
+import { Composer } from "./composer";
+import { Icon } from "./icon";
+import { MenuButton } from "./sidebar";
+import { Transcript } from "./transcript";
+import { Welcome } from "./welcome";
+
+export function ChatView({ id }: { id: string }) {
+  const c = chats.get(id);
+  useEffect(() => {
+    title.value = c ? `${titleOf(c)} · Holdfast` : "Holdfast";
+  }, [c?.title]);
+  const empty = !messages.all().some((m) => m.chat === id) && !outbox.value.some((i) => i.chat === id);
+  const ready = held.value.has(id) || synced.value === id || !empty;
+  return (
+    <main class="chat" id="main">
+      <Head id={id} chat={c} />
+      {!ready ? <div class="scroller" aria-busy="true" /> : empty ? <Welcome chat={id} /> : <Transcript key={id} chat={id} />}
+      <Composer chat={id} />
+    </main>
+  );
+}
+
+function Head({ id, chat: c }: { id: string; chat: Chat | undefined }) {
+  const editing = useSignal(false);
+  const bot = page.value?.bots.find((b) => b.name === botOf(id));
+  return (
+    <header class="head">
+      <MenuButton />
+      {editing.value && c ? <Rename chat={c} done={() => (editing.value = false)} /> : <h1>{titleOf(c)}</h1>}
+      <span class="head-model" title={bot?.models.join(", then ")}>
+        {bot ? `${bot.name} · ${bot.models[0] ?? ""}` : (c?.bot ?? "")}
+      </span>
+      {c && !editing.value && (
+        <>
+          <button type="button" class="quiet icon-only" aria-label="Rename this chat" title="Rename" onClick={() => (editing.value = true)}>
+            <Icon name="pencil" />
+          </button>
+          <button type="button" class="quiet icon-only" aria-label="Delete this chat" title="Delete" onClick={() => remove(c)}>
+            <Icon name="trash" />
+          </button>
+        </>
+      )}
+    </header>
+  );
+}
+
+function Rename({ chat, done }: { chat: Chat; done: () => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const over = useRef(false);
+  useEffect(() => input.current!.select(), []);
+  const end = (keep: boolean) => {
+    if (over.current) return;
+    over.current = true;
+    if (keep) void rename(chat, input.current!.value);
+    done();
+  };
+  const key = (e: KeyboardEvent) => {
+    if (e.isComposing || (e.key !== "Enter" && e.key !== "Escape")) return;
+    e.preventDefault();
+    end(e.key === "Enter");
+  };
+  return <input ref={input} class="rename" aria-label="Title of this chat" maxLength={120} defaultValue={chat.title} onKeyDown={key} onBlur={() => end(true)} />;
+}

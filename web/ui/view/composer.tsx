@@ -1,0 +1,109 @@
+// Where a message is written: Enter sends, Shift+Enter makes a line, Escape stops the answer. The
+// draft is kept per chat.
+
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { act } from "../lib/api";
+import { botOf, draftKey, liveTurn, say } from "../lib/chats";
+import { load, save } from "../lib/keep";
+import { failed } from "../lib/say";
+import { page } from "../lib/state";
+import { Press } from "./bits";
+import { Icon } from "./icon";
+
+const tallest = 0.4; // of the window
+
+export function Composer({ chat }: { chat: string }) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const text = useSignal("");
+  useLayoutEffect(() => {
+    text.value = load<string>(draftKey(chat)) ?? "";
+    if (matchMedia("(hover: hover)").matches) area.current!.focus();
+  }, [chat]);
+  useLayoutEffect(() => grow(area.current!), [text.value]);
+  useEffect(() => shortcuts(area.current!, chat), [chat]);
+  const write = (s: string) => {
+    text.value = s;
+    save(draftKey(chat), s);
+  };
+  const send = () => {
+    if (!text.peek().trim()) return;
+    say(chat, text.peek().trim());
+    write("");
+    area.current!.focus();
+  };
+  const key = (e: KeyboardEvent) => {
+    if (e.key !== "Enter" || e.shiftKey || e.altKey || e.isComposing || e.keyCode === 229) return;
+    e.preventDefault();
+    send();
+  };
+  const t = liveTurn(chat);
+  return (
+    <form
+      class="composer"
+      onSubmit={(e) => {
+        e.preventDefault();
+        send();
+      }}
+    >
+      <div class="field">
+        <label class="unseen" for="composer">
+          Message to {botOf(chat)}
+        </label>
+        <textarea id="composer" ref={area} rows={1} dir="auto" value={text.value} placeholder={`Message ${botOf(chat)}`} enterkeyhint="send" autocomplete="off" onInput={(e) => write(e.currentTarget.value)} onKeyDown={key} />
+        {t && (
+          <Press kind="round stop" act={() => act("turn.stop", t.id)} label="Stop the answer (Esc)" icon="stop" />
+        )}
+        <button type="submit" class="round primary" disabled={!text.value.trim()} aria-label="Send" title="Send (Enter)">
+          <Icon name="send" />
+        </button>
+      </div>
+      {page.value?.demo && <DemoKeys chat={chat} />}
+    </form>
+  );
+}
+
+function grow(a: HTMLTextAreaElement): void {
+  a.style.height = "auto";
+  a.style.height = `${Math.min(a.scrollHeight, innerHeight * tallest)}px`;
+}
+
+// shortcuts are the keys that work outside the field: / comes here, Escape stops.
+function shortcuts(area: HTMLTextAreaElement, chat: string): () => void {
+  const key = (e: KeyboardEvent) => {
+    if (e.defaultPrevented || e.isComposing || e.metaKey || e.ctrlKey || e.altKey) return;
+    const on = e.target as HTMLElement;
+    const typing = on.matches("input, textarea, select");
+    if (e.key === "/" && !typing) {
+      e.preventDefault();
+      area.focus();
+    }
+    if (e.key === "Escape" && (!typing || on === area)) {
+      const t = liveTurn(chat);
+      if (t) act("turn.stop", t.id).catch(failed);
+    }
+  };
+  addEventListener("keydown", key);
+  return () => removeEventListener("keydown", key);
+}
+
+const keysOfDemo = [
+  { text: "!fail 503 3", what: "Three 503s: resent, then a short wait" },
+  { text: "!fail 429 45s", what: "A rate limit of 45 s: parked, counted down; kill the daemon meanwhile" },
+  { text: "!fail cut", what: "The answer is cut off midway and made again" },
+  { text: "!heal", what: "Everything works again" },
+];
+
+// DemoKeys are the failures one can cause in demo mode.
+function DemoKeys({ chat }: { chat: string }) {
+  return (
+    <div class="demo-keys" role="group" aria-label="Break the demo provider">
+      <span class="dim">Break it:</span>
+      {keysOfDemo.map((k) => (
+        <button key={k.text} type="button" class="chip" title={k.what} onClick={() => say(chat, k.text)}>
+          <code>{k.text}</code>
+        </button>
+      ))}
+    </div>
+  );
+}

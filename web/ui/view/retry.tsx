@@ -1,0 +1,70 @@
+// The retry bubble: what a waiting turn shows in place of its answer.
+
+import { act, Refusal } from "../lib/api";
+import { tell } from "../lib/say";
+import type { Turn } from "../lib/wire";
+import { because, count, hhmmss, stateWord } from "../lib/words";
+import { Countdown, Folded, Press, Ring } from "./bits";
+import { More } from "./more";
+
+export function Retry({ turn: t }: { turn: Turn }) {
+  return (
+    <section class="retry" aria-label="Waiting to try again">
+      <Ring at={t.retry_at} ms={t.wait_ms} />
+      <div class="retry-what">
+        <p class="retry-why">
+          <strong>{because(t.reason)}</strong>
+        </p>
+        <p class="retry-when">
+          {t.retry_at ? (
+            <>
+              <span class="retry-count">
+                <Countdown at={t.retry_at} />
+              </span>
+              <span>Goes on at {hhmmss(t.retry_at)}</span>
+            </>
+          ) : (
+            <span>Your message is kept; it goes on by itself.</span>
+          )}
+          <span class="dim">{position(t)}</span>
+        </p>
+      </div>
+      <div class="retry-acts">
+        {t.reason?.why !== "approval" && <TryNow turn={t} />}
+        <Stop turn={t} />
+      </div>
+      <Folded word="Why the wait">{() => <More view={(m) => <m.Why id={t.id} />} />}</Folded>
+    </section>
+  );
+}
+
+// position says how far the ladder has been climbed.
+function position(t: Turn): string {
+  const n = t.attempts_n ? count(t.attempts_n, "attempt") + " so far" : "";
+  if (t.state === "rearming" && t.rearm) return `sent again later, ${t.rearm.n} of ${t.rearm.of}`;
+  return t.state === "owed" ? [stateWord(t.state), n].filter(Boolean).join(", ") : n;
+}
+
+export function TryNow({ turn: t }: { turn: Turn }) {
+  const press = async () => {
+    try {
+      await act("turn.resume", t.id);
+    } catch (e) {
+      if (!(e instanceof Refusal) || e.code !== "held") throw e;
+      tell(e.turn?.retry_at ? `Held by the provider until ${hhmmss(e.turn.retry_at)}.` : e.message);
+    }
+  };
+  return (
+    <Press act={press} icon="retrying">
+      Try now
+    </Press>
+  );
+}
+
+export function Stop({ turn: t }: { turn: Turn }) {
+  return (
+    <Press act={() => act("turn.stop", t.id)} icon="stop">
+      Stop
+    </Press>
+  );
+}

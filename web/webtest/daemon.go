@@ -1,0 +1,328 @@
+package webtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// csp is what the server sends with every answer.
+const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types md"
+
+// Object is one thing as the protocol has it.
+type Object = map[string]any
+
+// Command is what the page posted.
+type Command struct {
+	ID     string `json:"id"`
+	Cmd    string `json:"cmd"`
+	Target string `json:"target"`
+	Args   Object `json:"args"`
+}
+
+// Daemon is the server's side of the protocol without a daemon behind it: it serves a built page,
+// holds whatever objects a test puts in, and tells open pages of them.
+type Daemon struct {
+	URL string
+	// OnCommand answers a command; nil or status 0 accepts it.
+	OnCommand func(Command) (status int, reply any)
+	// Health is what /api/v1/state answers.
+	Health Object
+	// Demo and Bots are told in the welcome.
+	Demo bool
+	Bots []Object
+
+	t     testing.TB
+	pages fs.FS
+
+	mu       sync.Mutex
+	seq      int64
+	epoch    string
+	out      bool // nobody is logged in
+	away     bool // handshakes and requests fail
+	objects  map[string][]Object
+	renders  map[string][]string
+	chatOf   map[string]string // turn → chat of its render
+	conns    map[*line]bool
+	commands []Command
+}
+
+// line is one open socket.
+type line struct {
+	mu   sync.Mutex
+	ws   *websocket.Conn
+	chat string
+}
+
+func (l *line) send(v any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ws.WriteJSON(v) // a page that is gone cannot be told
+}
+
+// NewDaemon serves a built page until the test ends.
+func NewDaemon(t testing.TB, pages fs.FS) *Daemon {
+	d := &Daemon{
+		t: t, pages: pages, epoch: "e1", seq: 1, objects: map[string][]Object{}, renders: map[string][]string{},
+		chatOf: map[string]string{}, conns: map[*line]bool{}, Bots: []Object{{"name": "bot", "models": []string{"demo/demo"}}},
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /assets/{name}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, pages, r.PathValue("name")) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { d.index(w) })
+	mux.HandleFunc("POST /login", d.login)
+	mux.HandleFunc("POST /api/v1/commands", d.command)
+	mux.HandleFunc("GET /api/v1/state", func(w http.ResponseWriter, r *http.Request) { d.reply(w, d.Health) })
+	mux.HandleFunc("GET /api/v1/turns", d.turns)
+	mux.HandleFunc("GET /api/v1/turns/{id}", d.turn)
+	mux.HandleFunc("GET /api/v1/chats/{id}/messages", func(w http.ResponseWriter, r *http.Request) { d.reply(w, Object{"messages": []Object{}, "next": nil}) })
+	mux.HandleFunc("GET /ws", d.socket)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", csp)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if d.is(&d.away) {
+			if h, ok := w.(http.Hijacker); ok {
+				c, _, _ := h.Hijack()
+				c.Close()
+			}
+			return
+		}
+		if d.is(&d.out) && (strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/ws") {
+			d.refuse(w, 401, "login", "log in first")
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		d.Drop(0)
+		s.Close()
+	})
+	d.URL = s.URL
+	return d
+}
+
+func (d *Daemon) is(flag *bool) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return *flag
+}
+
+// LogOut makes everything answer 401 until the secret "open" is posted to /login.
+func (d *Daemon) LogOut() {
+	d.mu.Lock()
+	d.out = true
+	d.mu.Unlock()
+	d.Drop(4401)
+}
+
+// Away breaks all lines and answers nothing until it is called with false.
+func (d *Daemon) Away(away bool) {
+	d.mu.Lock()
+	d.away = away
+	d.mu.Unlock()
+	d.Drop(0)
+}
+
+// Drop closes every socket with a code; 0 just cuts the line.
+func (d *Daemon) Drop(code int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for l := range d.conns {
+		if code != 0 {
+			l.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Second))
+		}
+		l.ws.Close()
+	}
+}
+
+// Put stores an object of a kind (chat, message, turn, attempt, gate, alert) and tells open pages.
+func (d *Daemon) Put(kind string, o Object) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seq++
+	same := func(x Object) bool { return x["id"] == o["id"] && x["turn"] == o["turn"] && x["n"] == o["n"] }
+	if i := slices.IndexFunc(d.objects[kind], same); i >= 0 {
+		d.objects[kind][i] = o
+	} else {
+		d.objects[kind] = append(d.objects[kind], o)
+	}
+	if kind == "turn" && o["state"] != "running" {
+		delete(d.renders, fmt.Sprint(o["id"]))
+	}
+	for l := range d.conns {
+		if kind != "message" && kind != "attempt" || l.chat == o["chat"] || kind == "attempt" {
+			l.send(Object{"t": "ev", "seq": d.seq, "k": kind, "d": o})
+		}
+	}
+}
+
+// Render says that a turn's blocks from index from on are now these.
+func (d *Daemon) Render(turn, chat string, from int, blocks ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.renders[turn] = append(d.renders[turn][:from:from], blocks...)
+	d.chatOf[turn] = chat
+	for l := range d.conns {
+		if l.chat == chat {
+			l.send(Object{"t": "render", "turn": turn, "chat": chat, "from": from, "blocks": blocks})
+		}
+	}
+}
+
+// Commands are those that the page posted so far.
+func (d *Daemon) Commands() []Command {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.commands)
+}
+
+func (d *Daemon) index(w http.ResponseWriter) {
+	page, err := fs.ReadFile(d.pages, "index.html")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Write(page)
+}
+
+func (d *Daemon) login(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Secret string }
+	if json.NewDecoder(r.Body).Decode(&body) != nil || body.Secret != "open" {
+		d.refuse(w, 401, "login", "the link was used already or is too old")
+		return
+	}
+	d.mu.Lock()
+	d.out = false
+	d.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (d *Daemon) command(w http.ResponseWriter, r *http.Request) {
+	var c Command
+	if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
+		d.refuse(w, 400, "bad_request", err.Error())
+		return
+	}
+	d.mu.Lock()
+	d.commands = append(d.commands, c)
+	d.mu.Unlock()
+	if d.OnCommand != nil {
+		if status, reply := d.OnCommand(c); status != 0 {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			json.NewEncoder(w).Encode(reply)
+			return
+		}
+	}
+	d.reply(w, Object{"id": c.ID, "ok": true, "turn": nil, "chat": c.Args["chat"], "seq": 1, "duplicate": false})
+}
+
+func (d *Daemon) turns(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := []Object{}
+	for _, t := range slices.Backward(d.objects["turn"]) {
+		waits := slices.Contains([]any{"retrying", "parked", "rearming", "owed"}, t["state"])
+		state := r.FormValue("state")
+		if (r.FormValue("waiting") == "" || waits) && (state == "" || t["state"] == state) {
+			list = append(list, t)
+		}
+	}
+	d.reply(w, Object{"turns": list, "next": nil})
+}
+
+func (d *Daemon) turn(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.objects["turn"] {
+		if t["id"] != r.PathValue("id") {
+			continue
+		}
+		whole := Object{"attempts": d.of("attempt", t["id"]), "steps": d.of("step", t["id"]), "posts": d.of("post", t["id"])}
+		for k, v := range t {
+			whole[k] = v
+		}
+		d.reply(w, whole)
+		return
+	}
+	d.refuse(w, 404, "not_found", "there is no turn of that id")
+}
+
+func (d *Daemon) of(kind string, turn any) []Object {
+	list := []Object{}
+	for _, o := range d.objects[kind] {
+		if o["turn"] == turn {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+func (d *Daemon) socket(w http.ResponseWriter, r *http.Request) {
+	up := websocket.Upgrader{Subprotocols: []string{"holdfast.v1"}}
+	ws, err := up.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	l := &line{ws: ws}
+	d.mu.Lock()
+	d.conns[l] = true
+	d.mu.Unlock()
+	for {
+		var hello struct{ Chat string }
+		if ws.ReadJSON(&hello) != nil {
+			break
+		}
+		d.greet(l, hello.Chat)
+	}
+	d.mu.Lock()
+	delete(d.conns, l)
+	d.mu.Unlock()
+}
+
+// greet answers every hello with a snapshot.
+func (d *Daemon) greet(l *line, chat string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.chat = chat
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	l.send(Object{"t": "welcome", "epoch": d.epoch, "head": d.seq, "now": now, "page": Object{"version": "0.1.0", "bots": d.Bots, "demo": d.Demo, "public_url": ""}})
+	messages := []Object{}
+	for _, m := range d.objects["message"] {
+		if m["chat"] == chat {
+			messages = append(messages, m)
+		}
+	}
+	l.send(Object{
+		"t": "snapshot", "seq": d.seq, "chats": d.objects["chat"], "chat": chat, "messages": messages, "turns": d.objects["turn"],
+		"gates": d.objects["gate"], "alerts": d.objects["alert"], "providers": []Object{},
+	})
+	l.send(Object{"t": "live"})
+	for turn, blocks := range d.renders {
+		if d.chatOf[turn] == chat {
+			l.send(Object{"t": "render", "turn": turn, "chat": chat, "from": 0, "blocks": blocks})
+		}
+	}
+}
+
+func (d *Daemon) reply(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+func (d *Daemon) refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(Object{"error": Object{"code": code, "message": message}})
+}
