@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// grammar is the command line.
+type grammar struct {
+	Config string `short:"c" placeholder:"FILE" help:"The config, instead of $$HOLDFAST_CONFIG, ./holdfast.toml or the one in the user's config directory."`
+	OnDemo bool   `name:"demo" help:"Speak to the daemon that holdfast demo has started, or work on its store."`
+
+	Run     runCmd     `cmd:"" default:"1" help:"Run the daemon. This is what happens without a command."`
+	Demo    demoCmd    `cmd:"" help:"Run with a built-in model that fails when you ask it to."`
+	Check   checkCmd   `cmd:"" help:"Tell everything that is wrong with the config, or that nothing is."`
+	Login   loginCmd   `cmd:"" help:"Print a fresh link that opens the page logged in, once."`
+	Turns   turnsCmd   `cmd:"" help:"List turns, the newest first."`
+	Turn    turnCmd    `cmd:"" help:"Show one turn and every request it made."`
+	Resume  resumeCmd  `cmd:"" help:"Let waiting turns try again now."`
+	Cancel  cancelCmd  `cmd:"" help:"End turns without an answer."`
+	Version versionCmd `cmd:"" help:"Print the versions of Holdfast, Go and SQLite."`
+}
+
+// call is one use of the command line.
+type call struct {
+	place  place
+	config string // --config
+	demo   bool   // --demo
+	out    io.Writer
+	err    io.Writer
+	now    func() time.Time
+}
+
+// errSaid ends a command whose output has said already what is wrong.
+var errSaid = errors.New("said already")
+
+// holdfast carries out a command line and returns the exit code: 0, 1 for a failure, 2 for a line
+// that was not understood.
+func holdfast(args []string, p place, out, errOut io.Writer) int {
+	var g grammar
+	parser, err := kong.New(&g, kong.Name("holdfast"), kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("A self-hosted agent daemon that never loses a turn.\n\nStart it without anything to try it: it takes the first model it finds, "+
+			"or a built-in one, and prints a link to its page."))
+	if err != nil {
+		fmt.Fprintln(errOut, "holdfast:", err)
+		return 2
+	}
+	line, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(errOut, "holdfast: %v\nTry: holdfast --help\n", err)
+		return 2
+	}
+	err = line.Run(&call{place: p, config: g.Config, demo: g.OnDemo, out: out, err: errOut, now: time.Now})
+	switch {
+	case err == nil:
+		return 0
+	case !errors.Is(err, errSaid):
+		fmt.Fprintln(errOut, "holdfast:", err)
+	}
+	return 1
+}
+
+// load reads the config that this line is about.
+func (c *call) load() (*loaded, error) {
+	if c.demo {
+		return c.place.demo(), nil
+	}
+	return c.place.load(c.config)
+}
+
+// valid loads the config and refuses one with problems: every one stands on a line of its own.
+func (c *call) valid() (*loaded, error) {
+	l, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Problems) > 0 {
+		printProblems(c.err, l)
+		return nil, errSaid
+	}
+	return l, nil
+}
+
+// untilSignal is a context that ends at the first SIGINT or SIGTERM; a second one ends the process
+// at once.
+func untilSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // from here on a signal does what it does by default
+	return ctx, stop
+}

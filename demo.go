@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"holdfast/engine"
+	"holdfast/store"
+)
+
+// demoCmd is the daemon on a directory of its own, with the built-in model.
+type demoCmd struct {
+	Fresh  bool   `help:"Begin with an empty directory."`
+	Listen string `placeholder:"HOST:PORT" default:"127.0.0.1:8420" help:"Where the page is served (${default})."`
+}
+
+func (d demoCmd) Run(c *call) error {
+	l := c.place.demo()
+	l.Web.Listen = d.Listen
+	var wrong error
+	l.Web.Validate(func(_, what string) { wrong = errors.Join(wrong, fmt.Errorf("--listen: %s", what)) })
+	if wrong != nil {
+		return wrong
+	}
+	if d.Fresh {
+		if err := empty(l.Store); err != nil {
+			return err
+		}
+	}
+	return c.serve(l)
+}
+
+// demo is the config of the demo: defaults, a directory of its own, and one bot.
+func (p place) demo() *loaded {
+	l := p.read("", "", "")
+	l.Store.Dir = filepath.Join(store.Default().Dir, "demo")
+	bot := engine.DefaultBot()
+	bot.Models = []string{demoModel}
+	l.Bots = []engine.Bot{bot}
+	l.Notes = nil
+	return l
+}
+
+// empty deletes the demo's directory, unless a daemon runs on it.
+func empty(c store.Config) error {
+	if _, err := os.Stat(c.Dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	lock, err := store.Open(c, quiet())
+	if err != nil {
+		return explainStore(err, c.Dir)
+	}
+	if err := lock.Close(); err != nil {
+		return fmt.Errorf("close the old demo: %w", err)
+	}
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return fmt.Errorf("empty the demo's directory: %w", err)
+	}
+	return nil
+}
