@@ -36,6 +36,7 @@ type call struct {
 	out    io.Writer
 	err    io.Writer
 	now    func() time.Time
+	crash  func(point string) // engine.Parts.Crash; only the child process of a test sets it
 }
 
 // errSaid ends a command whose output has said already what is wrong.

@@ -20,7 +20,9 @@ func (d demoCmd) Run(c *call) error {
 	l := c.place.demo()
 	l.Web.Listen = d.Listen
 	var wrong error
-	l.Web.Validate(func(_, what string) { wrong = errors.Join(wrong, fmt.Errorf("--listen: %s", what)) })
+	l.Web.Validate(func(string, string) {
+		wrong = fmt.Errorf("--listen: %q is no address that only this machine can reach; write for example 127.0.0.1:8421", d.Listen)
+	})
 	if wrong != nil {
 		return wrong
 	}
@@ -48,12 +50,14 @@ func empty(c store.Config) error {
 	if _, err := os.Stat(c.Dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	lock, err := store.Open(c, quiet())
-	if err != nil {
-		return explainStore(err, c.Dir)
+	old, err := store.Open(c, quiet())
+	if errors.Is(err, store.ErrLocked) {
+		return err
 	}
-	if err := lock.Close(); err != nil {
-		return fmt.Errorf("close the old demo: %w", err)
+	if err == nil { // one that cannot be opened can be deleted all the same
+		if err := old.Close(); err != nil {
+			return fmt.Errorf("close the old demo: %w", err)
+		}
 	}
 	if err := os.RemoveAll(c.Dir); err != nil {
 		return fmt.Errorf("empty the demo's directory: %w", err)

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/engine"
 	"holdfast/store"
 	"holdfast/web"
 )
@@ -104,20 +103,14 @@ func (l *loaded) onFile(need access, do func(*client) error) error {
 		return err
 	}
 	defer st.Close()
-	live := web.NewLive()
-	eng, err := engine.New(engine.Parts{
-		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Store: st, Log: log, Location: l.location(),
-		Surfaces: surfaces(live),
-	})
-	if err != nil {
-		return err
-	}
 	at, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("open the store's API: %w", err)
 	}
+	defer at.Close()
 	token := rand.Text()
-	site, err := web.New(web.Config{Listen: at.Addr().String(), Token: token}, web.Parts{Store: st, Engine: eng, Live: live, Log: log, Version: version, Listen: at})
+	l.Web = web.Config{Listen: at.Addr().String(), Token: token}
+	_, site, err := l.build(st, nil, at, false, nil, log)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c *call) serve(l *loaded) error {
 
 	st, err := store.Open(l.Store, log)
 	if err != nil {
-		return explainStore(err, l.Store.Dir)
+		return err
 	}
 	defer closed(log, "store", st.Close)
 
@@ -46,29 +46,21 @@ func (c *call) serve(l *loaded) error {
 	if err != nil {
 		return err
 	}
+	defer at.Close() // a second time, if the page was served: that is no error worth telling
 	defer os.Remove(addressFile(l.Store.Dir))
 	if err := os.WriteFile(addressFile(l.Store.Dir), []byte(at.Addr().String()+"\n"), 0o600); err != nil {
-		return errors.Join(fmt.Errorf("note the page's address: %w", err), at.Close())
+		return fmt.Errorf("note the page's address: %w", err)
 	}
+
 	services, err := openProviders(l, log)
 	if err != nil {
-		return errors.Join(err, at.Close())
+		return err
 	}
 	defer closed(log, "providers", services.close)
 
-	live := web.NewLive()
-	eng, err := engine.New(engine.Parts{
-		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services.byName,
-		Surfaces: surfaces(live), Store: st, Log: log, Location: l.location(),
-	})
+	eng, site, err := l.build(st, services.byName, at, found == demoModel, c.crash, log)
 	if err != nil {
-		return errors.Join(err, at.Close())
-	}
-	site, err := web.New(l.Web, web.Parts{
-		Store: st, Engine: eng, Live: live, Log: log, Version: version, Bots: pageBots(l.Bots), Demo: found == demoModel, Dir: l.Store.Dir, Listen: at,
-	})
-	if err != nil {
-		return errors.Join(err, at.Close())
+		return err
 	}
 	return runAll(ctx, eng, site, func(ctx context.Context) {
 		c.greet(l, site, found)
@@ -76,6 +68,22 @@ func (c *call) serve(l *loaded) error {
 			lookAgain(ctx, c.place, l, eng, services, log)
 		}
 	})
+}
+
+// build makes the engine and the page over it.
+func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at net.Listener, demo bool, crash func(string), log *slog.Logger) (*engine.Engine, *web.Server, error) {
+	live := web.NewLive()
+	eng, err := engine.New(engine.Parts{
+		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services,
+		Surfaces: surfaces(live), Store: st, Log: log, Location: l.location(), Crash: crash,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	site, err := web.New(l.Web, web.Parts{
+		Store: st, Engine: eng, Live: live, Log: log, Version: version, Bots: pageBots(l.Bots), Demo: demo, Dir: l.Store.Dir, Listen: at,
+	})
+	return eng, site, err
 }
 
 // surfaces are the places where people talk.
@@ -143,14 +151,6 @@ func listen(address string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen at %s ([web] listen): %w", address, err)
 	}
 	return at, nil
-}
-
-// explainStore adds what to do about a store that cannot be opened.
-func explainStore(err error, dir string) error {
-	if errors.Is(err, store.ErrLocked) {
-		return fmt.Errorf("%w; the store in %s serves one daemon at a time: stop the other, or write another directory into the config: [store] dir", err, dir)
-	}
-	return err
 }
 
 // closed ends a part and logs what goes wrong, since nothing can be done about it.

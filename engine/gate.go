@@ -24,6 +24,7 @@ type gate struct {
 	rec      gateRecord
 	inFlight int               // requests under way through it
 	rows     int               // turns that wait at it as rows
+	known    []store.ID        // some of them, for people to see
 	inMemory []*run            // turns that wait at it in process (park = false)
 	letting  map[store.ID]bool // rows let in that have not begun their request
 	dirty    bool              // moved since its row was written

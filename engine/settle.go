@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/engine/llm"
@@ -164,6 +165,7 @@ func (e *Engine) leaveGate(t *store.Turn) {
 	if g := e.gates[t.Wait.Gate]; t.Wait.Gate != "" && g != nil {
 		g.rows = max(0, g.rows-1)
 		g.recount = true
+		g.known = slices.DeleteFunc(g.known, func(id store.ID) bool { return id == t.ID })
 		delete(g.letting, t.ID)
 	}
 	t.Wait.Gate = ""

@@ -121,6 +121,9 @@ func (e *Engine) Shape() Shape {
 				Error: g.row.Error, Held: g.rows + len(g.inMemory),
 			})
 			s.Upcoming = append(s.Upcoming, Upcoming{Kind: "gate", At: g.row.Until, Count: g.rows + len(g.inMemory)})
+			for _, turn := range g.known {
+				s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: g.row.Until, Count: 1})
+			}
 		}
 	}
 	for turn, h := range e.timers {

@@ -105,6 +105,9 @@ func (e *Engine) unwritten(ctx context.Context, r *run, j judged, err error) ver
 	return verdict{place: waiting, until: e.now().Add(max(j.decision.Wait, time.Second))}
 }
 
+// knownShown is how many of the turns at a gate are known by name in memory.
+const knownShown = 20
+
 // asRow leaves a waiting turn to the store, the wheel and its gate.
 func (e *Engine) asRow(t *store.Turn) {
 	e.mu.Lock()
@@ -113,6 +116,9 @@ func (e *Engine) asRow(t *store.Turn) {
 		g := e.gates[t.Wait.Gate]
 		g.rows++
 		g.recount = true
+		if len(g.known) < knownShown {
+			g.known = append(g.known, t.ID)
+		}
 		delete(g.letting, t.ID)
 		if g.end(e.now()) == 0 && t.State == store.Parked && e.room(g, e.now()) > 0 { // it has opened meanwhile
 			e.setGateTimer(g, e.now())

@@ -120,7 +120,7 @@ func (t *trouble) statedLimits() (Decision, bool) {
 	switch {
 	case t.s.FailFast:
 		return Decision{}, false
-	case t.c.StatedWaitMode == "end" && t.stated >= t.c.StatedWaitEnd && t.stated > 0 && !t.s.FallbackOK:
+	case t.c.StatedWaitMode == "end" && t.stated >= t.c.StatedWaitEnd && !t.s.FallbackOK:
 		return t.answer(Decision{Do: End, Why: "stated_wait"})
 	case t.stated > t.c.StatedWaitMax:
 		return t.oweOrEnd("stated_wait")

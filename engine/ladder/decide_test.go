@@ -77,6 +77,9 @@ func TestEndsAtOnce(t *testing.T) {
 		{name: "too large twice F14", f: fatal("too_large", 413), e: Episode{Trimmed: true}, s: usable, want: "end too_large"},
 		{name: "too large, re-armed F14", f: fatal("too_large", 413), s: oneShot, want: "trim"},
 		{name: "too large at the ceiling P18", f: fatal("too_large", 413), s: last, want: "L7 owe max_requests"},
+		{name: "refused too late", f: fatal("refused", 400), s: late, want: "end refused"},
+		{name: "not to be retried, no status", f: Failure{Class: "timeout"}, want: "end no_retry"},
+		{name: "trimmed, and then busy", f: status(408), e: Episode{Trimmed: true}, want: "L4 wait 2s backoff 1/1"},
 		{name: "too large too late", f: fatal("too_large", 413), s: late, want: "end deadline"},
 	})
 	if d := (one{f: fatal("too_large", 413)}).decide(); !d.Episode.Trimmed {
@@ -114,6 +117,10 @@ func TestResendL1(t *testing.T) {
 		{name: "503 T1", f: status(503), want: "L1 resend 400ms backoff 1/2"},
 		{name: "second T1", f: status(503), s: second, want: "L1 resend 800ms backoff 2/2"},
 		{name: "third goes up T1", f: status(503), s: func(s *Situation) { s.Resends = 2 }, want: l4},
+		{name: "500", f: status(500), want: "L1 resend 400ms backoff 1/2"},
+		{name: "600", f: status(600), want: l4},
+		{name: "nothing came, not the network's fault", f: Failure{Class: "timeout", Transient: true}, want: l4},
+		{name: "cut after a status", f: Failure{Class: "network", Status: 200, Transient: true}, want: l4},
 		{name: "529", f: Failure{Class: "overloaded", Status: 529, Transient: true}, want: "L1 resend 400ms backoff 1/2"},
 		{name: "599", f: status(599), want: "L1 resend 400ms backoff 1/2"},
 		{name: "504", f: status(504), want: "L1 resend 400ms backoff 1/2"},
@@ -128,6 +135,7 @@ func TestResendL1(t *testing.T) {
 		{name: "resumed", f: status(503), e: Episode{Resumed: true}, want: l4},
 		{name: "asking", f: status(503), s: func(s *Situation) { s.Asked = true }, want: l4},
 		{name: "asking when down", f: status(503), s: askedDown, want: "L5 park 2s backoff 1/30"},
+		{name: "asking when down, told by half", f: status(503), s: func(s *Situation) { s.AskedDown = true }, want: "L5 park 2s backoff 1/30"},
 		{name: "re-armed R4", f: status(503), s: oneShot, want: "L6 rearm 2m0s rearm 1/3"},
 		{name: "resends = 0", f: status(503), c: []func(*Config){plain}, want: l4},
 		{name: "stated longer T4", f: status(503).stating(time.Second), want: "L1 resend 1s retry-after 1/2"},
@@ -144,6 +152,7 @@ func TestResendL1(t *testing.T) {
 		{name: "its own hold", f: status(503).stating(time.Second), s: held(time.Second), want: "L1 resend 1s retry-after 1/2"},
 		{name: "its own hold in milliseconds", f: status(503).stating(time.Second), s: held(1001 * time.Millisecond), want: "L1 resend 1.001s retry-after 1/2"},
 		{name: "a hold within its wait", f: status(503), s: held(300 * time.Millisecond), want: "L1 resend 400ms backoff 1/2"},
+		{name: "a hold just beyond its wait", f: status(503), s: held(401 * time.Millisecond), want: l4},
 		{name: "a hold beyond its wait", f: status(503), s: held(3 * time.Second), want: "L4 wait 3s gate 1/1"},
 		{name: "down meanwhile", f: status(503), s: down(100 * time.Millisecond), want: l4},
 	})
@@ -158,6 +167,8 @@ func TestFallbackL3(t *testing.T) {
 		{name: "429 F1", f: status(429), s: usable, want: "L3 fallback cooldown 30s"},
 		{name: "429 in a stream K4-18", f: in200, s: usable, want: "L3 fallback cooldown 30s"},
 		{name: "429 without one F2", f: in200, want: "L4 wait 2s backoff 1/1"},
+		{name: "stated, if not said so", f: Failure{Class: "rate_limit", Status: 429, Transient: true, Begun: true, Stated: time.Second}, s: usable, want: "L4 wait 2s backoff 1/1"},
+		{name: "sum over it, nothing stated now", f: status(503), e: Episode{Resumed: true, Stated: map[string]time.Duration{model: minutes5 + 1}}, s: usable, want: "L3 fallback cooldown 1m0s"},
 		{name: "stated 0 is stated", f: in200.stating(0), s: usable, want: "L4 wait 2s backoff 1/1"},
 		{name: "300000 ms F4", f: in200.stating(minutes5), s: usable, want: "L5 park 5m0s retry-after 1/30"},
 		{name: "300001 ms F4", f: in200.stating(minutes5 + time.Millisecond), s: usable, want: "L3 fallback cooldown 5m0.001s"},
@@ -186,6 +197,7 @@ func TestCooldownsF7(t *testing.T) {
 		{status(500), 20 * time.Second},
 		{status(504), 20 * time.Second},
 		{status(408), 5 * time.Minute},
+		{Failure{Class: "timeout", Status: 500, Transient: true}, 20 * time.Second},
 		{network(), 60 * time.Second},
 		{fatal("quota", 402), 30 * time.Minute},
 		{fatal("auth", 401), 5 * time.Minute},
@@ -228,6 +240,7 @@ func TestStatedLimits(t *testing.T) {
 		{name: "end: 3599999 ms F4", f: status(429).stating(time.Hour - ms), c: []func(*Config){end}, want: "L5 park 59m59.999s retry-after 1/30"},
 		{name: "end: 3600000 ms F4", f: status(429).stating(time.Hour), c: []func(*Config){end}, want: "end stated_wait"},
 		{name: "end: with a fallback F4", f: status(429).stating(time.Hour), s: usable, c: []func(*Config){end}, want: "L3 fallback cooldown 1h0m0s"},
+		{name: "end: below the fallback tier, with a fallback", f: status(408).stating(time.Hour), s: usable, c: []func(*Config){end, func(c *Config) { c.StatedWaitFallback = 2 * time.Hour }}, want: "L5 park 1h0m0s retry-after 1/30"},
 		{name: "end: re-armed F4", f: status(429).stating(time.Hour), s: oneShot, c: []func(*Config){end}, want: "end stated_wait"},
 		{name: "hold: 3600000 ms", f: status(429).stating(time.Hour), want: "L5 park 1h0m0s retry-after 1/30"},
 	})
@@ -244,6 +257,7 @@ func TestEarlyF4(t *testing.T) {
 		{name: "300001 ms", f: status(503).stating(5*time.Minute + ms), c: now, want: "L4 wait 5m0s retry-after 1/3"},
 		{name: "3599999 ms", f: status(503).stating(time.Hour - ms), c: now, want: "L4 wait 5m0s retry-after 1/3"},
 		{name: "3600000 ms", f: status(503).stating(time.Hour), c: now, want: "L4 wait 1h0m0s retry-after 1/3"},
+		{name: "300000 ms, stored as 300001", f: status(503).stating(5 * time.Minute), s: held(5*time.Minute + ms), c: now, want: "L4 wait 2m30s retry-after 1/3"},
 		{name: "off: full", f: status(503).stating(100 * time.Second), c: now[1:], want: "L4 wait 1m40s retry-after 1/3"},
 		{name: "another's hold is not halved", f: status(503), s: held(time.Minute), c: now, want: "L4 wait 1m0s gate 1/3"},
 		{name: "another's longer hold", f: status(503).stating(time.Minute), s: held(2 * time.Minute), c: now, want: "L4 wait 2m0s gate 1/3"},
@@ -259,6 +273,10 @@ func TestEarlyF4(t *testing.T) {
 	p.expect(status(503), "L4 wait 50s gate 2/3") // then at the stated moment
 	if p.e.Early {
 		t.Error("the second wait ends with the hold, not inside it")
+	}
+	left := Episode{Early: true}
+	if d := (one{f: status(429), e: left, s: usable}).decide(); d.Do != Fallback || d.Episode.Early || d.Episode.Stated != nil {
+		t.Errorf("a send may pass a hold for ever: %s %+v", told(d), d.Episode)
 	}
 	play(t, settings(now...)).expect(status(503).stating(100*time.Second), "L4 wait 50s retry-after 1/3", "L4 wait 1m40s retry-after 2/3")
 }

@@ -16,7 +16,7 @@ func (t *trouble) leaves() bool {
 	switch {
 	case t.tooMany() && !t.f.HasStated:
 		return true
-	case t.stated > t.c.StatedWaitFallback, t.e.Stated[t.s.Model] > t.c.StatedWaitFallback:
+	case t.e.Stated[t.s.Model] > t.c.StatedWaitFallback: // the sum, with this one
 		return true
 	case isAccount(t.f.Class):
 		return true

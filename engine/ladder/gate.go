@@ -27,7 +27,6 @@ type Gate struct {
 // Closed tells until when nothing may be sent, and why ("hold" | "down"; "" = now open for Width).
 // If both close it, until is the later end and why is hold.
 func (g Gate) Closed(now time.Time) (until time.Time, why string) {
-	now = now.Round(0)
 	if g.DownUntil.After(now) {
 		until, why = g.DownUntil, "down"
 	}
@@ -96,7 +95,7 @@ func (g Gate) closed(now time.Time, c Config) Gate {
 		next = 2 * g.DownFor
 	}
 	g.Closings++
-	g.DownFor = ceil(min(next, limit))
+	g.DownFor = min(next, limit)
 	g.DownUntil = now.Add(g.DownFor)
 	g.Asking, g.Width = true, 1
 	return g

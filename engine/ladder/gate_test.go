@@ -91,6 +91,13 @@ func TestRowIsBroken(t *testing.T) {
 	if g := two.fails(0, "c", status(503).stating(time.Second), false).fails(0, "d", status(503), false); !g.Down() {
 		t.Error("a failure that states a wait is not counted in the row")
 	}
+	crowd := two
+	for _, turn := range []string{"c", "d", "e"} {
+		crowd = crowd.fails(0, turn, status(503).stating(time.Second), false)
+	}
+	if len(crowd.Failing) != 3 {
+		t.Errorf("remembers %q, at most gate_after are needed", crowd.Failing)
+	}
 	if !slices.Equal(two.Failing, []string{"a", "b"}) {
 		t.Error("the gate it is called on has changed")
 	}
@@ -119,6 +126,19 @@ func TestClosingsDoubleF12(t *testing.T) {
 	}
 	if asks > 60-9 { // nine requests of the first three turns
 		t.Fatalf("%d asks in 15 minutes", asks)
+	}
+}
+
+func TestLongerClosingsBegin(t *testing.T) {
+	g := goneDown()
+	g.DownFor = time.Minute
+	for at, want := range map[time.Duration]time.Duration{15 * time.Minute: time.Minute, 15*time.Minute + 1: 2 * time.Minute} {
+		if got := g.fails(at, "a", status(503), true).DownFor; got != want {
+			t.Errorf("down for %v: closes for %v, want %v", at, got, want)
+		}
+	}
+	if off := g.Failed(epoch.Add(time.Minute), "a", status(503), true, true, settings(neverDown)); !off.Equal(g) {
+		t.Errorf("gate_after = 0 closes: %+v", off)
 	}
 }
 
@@ -186,6 +206,9 @@ func TestReleasedF11(t *testing.T) {
 		t.Fatalf("a release heals: %+v", g)
 	}
 	closedFor(t, g.fails(0, "a", status(503), true), 0, 4*time.Second, "down")
+	if bare := (Gate{HoldUntil: epoch.Add(time.Hour)}).Released(epoch); !bare.Equal(Gate{Asking: true, Width: 1}) {
+		t.Fatalf("not one asks: %+v", bare)
+	}
 	if open := (Gate{Failing: []string{"a"}}); !open.Released(epoch).Equal(open) {
 		t.Fatal("a release narrows an open gate")
 	}
@@ -233,9 +256,11 @@ func TestEqualSeesEveryField(t *testing.T) {
 // A gate's times must not carry the monotonic clock, which a suspend stops.
 func TestGateIsWallClockP16(t *testing.T) {
 	now := time.Now()
-	g := Gate{}.Failed(now, "a", status(503).stating(time.Minute), false, true, Default())
-	if s := fmt.Sprint(g.HoldUntil); s != fmt.Sprint(g.HoldUntil.Round(0).UTC()) {
-		t.Fatalf("hold until %s", s)
+	failed := Gate{}.Failed(now, "a", status(503).stating(time.Minute), false, true, Default())
+	for _, g := range []Gate{failed, failed.Clamped(now.Add(-time.Hour), 0)} {
+		if s := fmt.Sprint(g.HoldUntil); s != fmt.Sprint(g.HoldUntil.Round(0).UTC()) {
+			t.Fatalf("hold until %s", s)
+		}
 	}
 }
 
@@ -253,6 +278,11 @@ func TestJudge(t *testing.T) {
 	if d, g = Judge(goneDown(), "a", status(503), Episode{}, Run{}, s, Default()); told(d) != "L5 park 4s backoff 1/30" || g.Closings != 2 {
 		t.Fatalf("asking when down: %s %+v", told(d), g)
 	}
+	s.Asked = false // it was under way when the model went down
+	if d, _ = Judge(goneDown(), "a", status(503), Episode{Resumed: true}, Run{}, s, Default()); told(d) != "L4 wait 2s backoff 1/1" {
+		t.Fatalf("not asking when down: %s", told(d))
+	}
+	s.Asked = true
 	held := Gate{}.fails(0, "x", status(429).stating(time.Second), false)
 	if d, _ = Judge(held, "a", status(503), Episode{Resumed: true}, Run{}, s, Default()); told(d) != "L4 wait 2s backoff 1/1" {
 		t.Fatalf("asking after a hold (P2): %s", told(d))

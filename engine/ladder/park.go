@@ -6,7 +6,7 @@ func (t *trouble) park() (Decision, bool) {
 	if !t.parking() || t.e.Spent {
 		return Decision{}, false
 	}
-	p := t.eager(ceil(doubled(t.c.ParkBase, t.e.Parks, t.c.ParkCap)), false)
+	p := t.eager(doubled(t.c.ParkBase, t.e.Parks, t.c.ParkCap), false)
 	counted := t.counted(p)
 	if t.e.Parks >= t.c.MaxParks || counted > 0 && t.e.Backoff+counted > t.c.ParkHorizon {
 		t.e.Spent = true

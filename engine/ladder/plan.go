@@ -17,7 +17,7 @@ type plan struct {
 // gate at the earliest. A closing that this turn's own failed asking has made is our own back-off;
 // any other was stated to or met by another.
 func (t *trouble) plan(own, gate time.Duration) plan {
-	p := plan{wait: own, from: fromBackoff}
+	p := plan{wait: ceil(own), from: fromBackoff}
 	if t.stated > p.wait {
 		p = plan{wait: t.stated, from: fromStated}
 	}
@@ -38,7 +38,7 @@ func (t *trouble) plan(own, gate time.Duration) plan {
 // stated_wait_fallback.
 func (t *trouble) eager(own time.Duration, clip bool) plan {
 	p := t.plan(own, t.gate)
-	if !t.c.StatedWaitEarly || p.from == fromBackoff || !(t.stated > 0 || t.s.GateHold) {
+	if !t.c.StatedWaitEarly || t.stated == 0 && !t.s.GateHold {
 		return p
 	}
 	stated, cut := p.wait, p.wait
@@ -52,8 +52,8 @@ func (t *trouble) eager(own time.Duration, clip bool) plan {
 	case !first && clip && stated < t.c.StatedWaitEnd:
 		cut = t.c.StatedWaitFallback
 	}
-	if cut < own {
-		cut = own // F5; own is below p.wait here
+	if floor := ceil(own); cut < floor {
+		cut = floor // F5
 		p.from = fromBackoff
 	}
 	p.early = cut < p.wait
@@ -79,10 +79,7 @@ func (t *trouble) hold() time.Duration {
 
 // doubled is base doubled n times, at most limit.
 func doubled(base time.Duration, n int, limit time.Duration) time.Duration {
-	for range n {
-		if base >= limit {
-			break
-		}
+	for ; n > 0 && base < limit; n-- {
 		base *= 2
 	}
 	return min(base, limit)

@@ -44,6 +44,10 @@ func (s storm) config() Config {
 	if s.odds(3) {
 		c.Rearm = nil
 	}
+	if s.odds(3) { // settings need not be whole milliseconds, waits must
+		odd := 1500 * time.Microsecond
+		c.ResendBase, c.WaitBase, c.ParkBase, c.Rearm = odd, odd, odd, []time.Duration{odd}
+	}
 	return c
 }
 

@@ -41,7 +41,7 @@ func (t *trouble) rearm() (Decision, bool) {
 	if t.s.FailFast || !t.s.Durable || !t.s.CanRearm || n >= len(t.c.Rearm) {
 		return Decision{}, false
 	}
-	p := t.plan(ceil(t.c.Rearm[n]), t.hold())
+	p := t.plan(t.c.Rearm[n], t.hold())
 	if p.from == fromBackoff {
 		p.from = fromRearm
 	}

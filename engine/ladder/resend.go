@@ -14,7 +14,7 @@ func (t *trouble) resend() (Decision, bool) {
 	case t.tooMany() && !t.f.HasStated && t.s.FallbackOK:
 		return no, false // F1
 	}
-	p := t.plan(ceil(doubled(t.c.ResendBase, t.s.Resends, longest)), t.hold())
+	p := t.plan(doubled(t.c.ResendBase, t.s.Resends, longest), t.hold())
 	if !t.s.FailFast && t.c.ResendLongest > 0 && p.wait > t.c.ResendLongest ||
 		p.wait > t.s.Remaining || t.overFailFast(p.wait) || t.closed(p) {
 		return no, false

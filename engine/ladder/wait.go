@@ -21,7 +21,7 @@ func (t *trouble) wait() (Decision, bool) {
 	if made >= t.waits() || t.parking() && t.e.Spent {
 		return Decision{}, false
 	}
-	p := t.eager(ceil(doubled(t.c.WaitBase, made, longest)), true)
+	p := t.eager(doubled(t.c.WaitBase, made, longest), true)
 	if t.parking() && p.wait >= t.c.ParkFrom {
 		return Decision{}, false
 	}
@@ -30,13 +30,14 @@ func (t *trouble) wait() (Decision, bool) {
 }
 
 // rest is what follows the horizon: those of L4's waits that parking has left out, the second and
-// later, once. A hold binds them, being down does not (P9).
+// later, once. A hold binds them, being down does not (P9). It is asked only where park has found
+// the episode spent, or there is no parking.
 func (t *trouble) rest() (Decision, bool) {
 	made := max(t.r.Waits[t.s.Model], 1)
-	if !t.parking() || !t.e.Spent || made >= t.c.Waits {
+	if !t.parking() || made >= t.c.Waits {
 		return Decision{}, false
 	}
-	p := t.plan(ceil(doubled(t.c.WaitBase, made, longest)), t.hold())
+	p := t.plan(doubled(t.c.WaitBase, made, longest), t.hold())
 	t.r.Waits = with(t.r.Waits, t.s.Model, made+1)
 	return t.after(Decision{Do: Wait, Rung: "L4", N: made + 1, Max: t.c.Waits}, p)
 }

@@ -23,6 +23,9 @@ func TestFirstWaitInProcessP2(t *testing.T) {
 		{name: "second failure P3", f: status(503), e: Episode{Resumed: true}, r: Run{Waits: map[string]int{model: 1}}, want: "L5 park 2s backoff 1/30"},
 		{name: "after a mere hold P2", f: status(503), e: Episode{Resumed: true}, s: func(s *Situation) { s.Asked = true }, want: "L4 wait 2s backoff 1/1"},
 		{name: "asking when down P2", f: status(503), e: Episode{Resumed: true}, s: askedDown, want: "L5 park 2s backoff 1/30"},
+		{name: "a hold of its own length", f: status(503), e: Episode{Resumed: true}, s: held(2 * time.Second), want: "L4 wait 2s backoff 1/1"},
+		{name: "a hold a bit longer", f: status(503), e: Episode{Resumed: true}, s: held(2001 * time.Millisecond), want: "L4 wait 2.001s gate 1/1"},
+		{name: "a hold of part of a millisecond more", f: status(503), e: Episode{Resumed: true}, s: held(2*time.Second + 1), want: "L4 wait 2.001s gate 1/1"},
 		{name: "a closed gate", f: status(503), s: held(5 * time.Second), want: "L4 wait 5s gate 1/1"},
 		{name: "a gate closed for long", f: status(503), s: held(11 * time.Second), want: "L5 park 11s gate 1/30"},
 		{name: "waits = 0", f: status(503), e: Episode{Resumed: true}, c: []func(*Config){func(c *Config) { c.Waits = 0 }}, want: "L5 park 2s backoff 1/30"},
@@ -37,6 +40,7 @@ func TestParkDelaysP5(t *testing.T) {
 		{name: "shorter stated does not shorten", f: status(503).stating(10 * time.Second), e: Episode{Resumed: true, Parks: 9}, want: "L5 park 1m0s backoff 10/30"},
 		{name: "gate's end at the earliest", f: status(503), e: Episode{Resumed: true, Parks: 9}, s: held(2 * time.Minute), want: "L5 park 2m0s gate 10/30"},
 		{name: "down by another", f: status(503), e: Episode{Resumed: true, Parks: 1}, s: down(20 * time.Second), want: "L5 park 20s gate 2/30"},
+		{name: "down, and held by another", f: status(503), e: Episode{Resumed: true, Parks: 1}, s: both(askedDown, held(20*time.Second)), want: "L5 park 20s gate 2/30"},
 		{name: "down by itself", f: status(503), e: Episode{Resumed: true, Parks: 1}, s: both(askedDown, down(20*time.Second)), want: "L5 park 20s backoff 2/30"},
 	})
 }
@@ -77,6 +81,8 @@ func TestHorizonEdgesP9(t *testing.T) {
 		{name: "the gate is outside it", f: status(503), e: at(20*time.Minute, 9), r: waited, s: held(2 * time.Hour), want: "L5 park 2h0m0s gate 10/30"},
 		{name: "own asking is inside", f: status(503), e: at(14*time.Minute, 9), s: both(askedDown, down(2*time.Minute)), want: "L4 wait 4s backoff 2/3"},
 		{name: "horizon: a stated wait fits", f: status(503).stating(15 * time.Minute), e: at(0, 0), r: waited, c: []func(*Config){horizon}, want: "L5 park 15m0s retry-after 1/30"},
+		{name: "horizon: the gate is outside it", f: status(503), e: at(0, 0), r: waited, s: held(time.Hour), c: []func(*Config){horizon}, want: "L5 park 1h0m0s gate 1/30"},
+		{name: "parking off since", f: status(503), e: spent, c: []func(*Config){noPark}, want: "L4 wait 2s backoff 1/3"},
 		{name: "horizon: it does not", f: status(503).stating(15*time.Minute + 1), e: at(0, 0), r: waited, c: []func(*Config){horizon}, want: "L4 wait 15m0.001s retry-after 2/3"},
 		{name: "30 parks", f: status(503).stating(2 * time.Minute), e: at(0, 29), r: waited, want: "L5 park 2m0s retry-after 30/30"},
 		{name: "31 parks", f: status(503).stating(time.Minute), e: at(0, 30), r: waited, want: "L4 wait 1m0s retry-after 2/3"},

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"time"
 )
@@ -15,7 +16,7 @@ func Classify(a Answer) *Failure {
 	if a.Now.IsZero() {
 		a.Now = time.Now()
 	}
-	if a.Status == 0 && a.Err != nil {
+	if a.Status == 0 {
 		return classifyNetwork(a.Err)
 	}
 	header := lowerHeader(a.Header)
@@ -73,6 +74,8 @@ func (r *reading) whole(body []byte, header map[string][]string) *Failure {
 	switch {
 	case r.http == 499:
 		return &Failure{Class: Canceled}
+	case r.http < 300 && r.badFinish(body):
+		return &Failure{Class: finishClass(r.layers[0].names[0])}
 	case r.http < 200, r.http >= 300 && r.http < 400, r.http < 300 && !isError, r.http >= 600:
 		return &Failure{Class: Unclassified}
 	}
@@ -164,12 +167,18 @@ func heavier(c Class, status int) Class {
 	return c
 }
 
-// status is the status that counts: under a 200 the innermost code of the body.
+// status is the status that counts: the innermost code of the body, unless it says less than the
+// answer's own.
 func (r *reading) status() int {
 	for i := len(r.layers) - 1; i >= 0; i-- {
-		if s := r.layers[i].status; s != 0 {
-			return s
+		s := r.layers[i].status
+		if s == 0 {
+			continue
 		}
+		if (s == 400 || s == 500) && byStatus(r.http) != "" && r.http != 400 && r.http != 500 && r.http != 502 {
+			return r.http
+		}
+		return s
 	}
 	return r.http
 }
@@ -243,6 +252,9 @@ func (r *reading) text() string {
 
 // classifyNetwork reads the error of a client that got no usable answer.
 func classifyNetwork(err error) *Failure {
+	if err == nil {
+		err = io.ErrUnexpectedEOF
+	}
 	f := &Failure{Class: Network, Text: scrub(oneLine(withoutAddress(err.Error())))}
 	text := lowerASCII(err.Error())
 	switch {

@@ -41,7 +41,7 @@ func nameClass(n string) (Class, weight) {
 		"usagelimitexceeded", "budgetexceeded", "arrearage", "accountoverdue", "insufficientbalance", "insufficientcredits",
 		"insufficientfunds", "insufficientuserquota", "preconsumetokenquotafailed", "paymentrequired", "exceededcurrentquota",
 		"creditsexhausted", "creditexhausted", "outofcredits", "nocredits", "spendlimitexceeded", "spendinglimitreached",
-		"allocationquotafreetieronly", "monthlylimitexceeded", "subscriptionrequired", "1113", "1308", "1309", "1310", "1316":
+		"allocationquotafreetieronly", "monthlylimitexceeded", "subscriptionrequired", "usagenotincluded", "1113", "1308", "1309", "1310", "1316":
 		return Quota, certain
 	case "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsize", "requesttoolarge", "payloadtoolarge",
 		"requestentitytoolarge", "stringabovemaxlength", "modelmaxprompttokensexceeded", "tokenslimitreached",
@@ -90,7 +90,10 @@ func plainName(n string) (Class, weight) {
 	case "model", "modelstream", "modelerror":
 		return Server, plain // AWS: the model failed on it, status 424
 	}
-	return genericName(n)
+	if c, w := genericName(n); w != unknown {
+		return c, w
+	}
+	return partName(n)
 }
 
 // genericName is nameClass for the words that count less than the status.
@@ -104,6 +107,30 @@ func genericName(n string) (Class, weight) {
 	case "api", "server", "internal", "internalserver", "internalfailure", "internalservice", "unknown", "upstream",
 		"provider", "badgateway", "aborted", "dataloss", "unimplemented", "engine", "backend", "conflict", "serviceerror":
 		return Server, generic
+	}
+	return "", unknown
+}
+
+// partName is nameClass for a word that only contains a known one.
+func partName(n string) (Class, weight) {
+	switch {
+	case has(n, "insufficientquota", "insufficientbalance", "insufficientcredit", "insufficientfund", "credit", "billing", "budget",
+		"payment", "overdue", "arrear"):
+		return Quota, certain
+	case has(n, "contextlength", "contextwindow", "contextsize", "toolarge", "inputtoolong", "prompttoolong"):
+		return TooLarge, certain
+	case has(n, "invalidapikey", "apikeyinvalid", "apikeyexpired", "invalidauth", "restricted"):
+		return Auth, certain
+	case has(n, "contentfilter", "contentpolicy", "moderation", "modelnotfound", "unsupportedmodel"):
+		return Refused, certain
+	case has(n, "ratelimit", "throttl", "toomanyrequests"):
+		return RateLimit, plain
+	case has(n, "overload", "capacity") || strings.HasSuffix(n, "unavailable") || strings.HasSuffix(n, "busy"):
+		return Overloaded, plain
+	case strings.HasSuffix(n, "timeout") || strings.HasSuffix(n, "timedout"):
+		return Timeout, plain
+	case has(n, "quota"):
+		return Quota, plain
 	}
 	return "", unknown
 }

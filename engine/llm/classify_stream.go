@@ -84,6 +84,22 @@ func scanStream(lines []string) *scan {
 	return s
 }
 
+// badFinish reads an answer in one piece that ends for a bad reason.
+func (r *reading) badFinish(body []byte) bool {
+	v, _ := parse(string(body))
+	m, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	s := &scan{}
+	s.ending("", m)
+	if s.reason == "" {
+		return false
+	}
+	r.layers = []layer{{names: []string{s.reason}, texts: []string{s.text()}}}
+	return true
+}
+
 // found is an error on a line of its own.
 func (s *scan) found(value string) {
 	if s.failed {
@@ -127,8 +143,10 @@ func (s *scan) ending(name string, m map[string]any) {
 		kind = name
 	}
 	switch kind {
-	case "response.completed", "response.failed", "message_stop":
+	case "response.completed", "message_stop":
 		s.terminal = true
+	case "response.failed":
+		s.terminal, s.reason = true, "error"
 	case "response.incomplete":
 		s.terminal = true
 		response, _ := m["response"].(map[string]any)

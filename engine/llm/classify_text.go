@@ -83,12 +83,12 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 	if has(t, "insufficient balance", "insufficient credit", "insufficient fund", "insufficient_quota", "insufficient account balance",
 		"insufficient_user_quota", "insufficient prepaid", "balance is too low", "balance too low", "balance is insufficient", "balance insufficient",
 		"balance is not enough", "not enough balance", "negative balance", "balance exhausted", "no balance", "balance*exhausted", "balance*depleted", "balance has run out",
-		"out of credit", "run out of credit", "no credits", "no remaining credit", "not enough credit", "requires more credit",
+		"out of credit", "run out of credit", "no credits", "have any credits", "no remaining credit", "not enough credit", "requires more credit",
 		"require more credit", "credits required", "credits are required", "used all available credit", "used up all*credit", "used all*credit", "included credits", "credits*depleted",
 		"credits*exhausted", "credits*expired", "credits*used up", "credit limit*reached", "credit limit*exceeded", "exceeded your*credit", "can only afford",
 		"spending limit", "spend limit", "spending cap", "hard limit", "billing limit", "monthly spend", "extra usage",
 		"budget has been exceeded", "budget exceeded", "exceeded budget", "over budget", "budget*exceeded", "exceeds*budget", "exceeded*budget", "budget*exhausted", "budget limit",
-		"overdue", "arrear", "unpaid", "past due", "payment required", "payment method", "payment failed", "payment is required", "payment*declined",
+		"overdue", "arrear", "unpaid", "past due", "payment required", "payment method", "payment instrument", "payment failed", "payment is required", "payment*declined",
 		"billing is not active", "billing not active", "billing*disabled", "billing to be enabled", "billing*enabled", "enable billing", "billing account*closed", "billing account*not",
 		"problem with your billing", "check your billing", "billing issue", "in good standing", "free tier*exhausted", "free trial*ended", "trial*expired", "free quota*exhausted",
 		"subscription*expired", "subscription*required", "requires a subscription", "plan*expired", "package*expired", "no resource package", "please recharge", "top up", "topup", "usage cap*reached",
@@ -103,7 +103,7 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 		return false
 	}
 	return named == Quota || has(t, "exceeded your current quota", "exceeded your quota", "exceeded the quota", "exceeded its quota", "exceeded your*quota", "exceeded*usage limit", "quota exceeded", "quota has been exceeded",
-		"quota is exceeded", "quota exhausted", "quota has been exhausted", "quota is exhausted", "quota*used up", "quota is not enough", "quota not enough", "no quota", "out of quota", "insufficient quota",
+		"quota is exceeded", "quota exhausted", "quota has been exhausted", "quota is exhausted", "quota*used up", "quota is not enough", "quota not enough", "no quota", "out of quota", "out of*quota", "paid users", "paid plan", "for this subscription", "on your plan", "for your plan", "included in your plan", "insufficient quota",
 		"usage limit", "usage quota", "usage allowance", "allowance", "allocation", "plan and billing", "upgrade your plan", "your plan does not", "your current plan", "plan limit", "plan's limit", "not included in your")
 }
 
@@ -127,6 +127,9 @@ func (r *reading) limitsWindow(l layer) bool {
 
 // tooLargeText: this request can never pass as it is.
 func tooLargeText(t string) bool {
+	if has(t, "max_tokens", "max_completion_tokens", "max_output_tokens", "output tokens") && !has(t, "context", "prompt", "input", "request too large", "message") {
+		return false // a parameter is too large, not the request
+	}
 	if requested, limit := number(t, "requested"), number(t, "limit"); requested > limit && limit > 0 && has(t, "token") && !has(t, "limit reached*used") {
 		return true
 	}
@@ -172,25 +175,28 @@ func number(t, word string) int64 {
 // is an unknown model.
 func authText(t string, status int) bool {
 	if has(t, "api key*invalid", "invalid*api key", "incorrect api key", "api key not valid", "api key is not valid", "api key*expired", "api key*missing", "missing*api key", "no api key",
-		"api key*not found", "api key*revoked", "api key*disabled", "api key*required", "didn't provide an api key", "did not provide an api key", "provide*api key", "api_key*invalid", "invalid api_key", "wrong api key", "unknown api key", "api key*incorrect", "api key*blocked", "api key*leaked",
+		"api key*not found", "api key*revoked", "api key*disabled", "api key*required", "didn't provide an api key", "did not provide an api key", "api_key*invalid", "invalid api_key", "wrong api key", "unknown api key", "api key*incorrect", "api key*blocked", "api key*leaked",
 		"invalid x-api-key", "x-api-key header is required", "invalid subscription key", "invalid apikey", "invalid_api_key", "apikey*invalid", "invalid key", "key is invalid",
 		"authentication fail", "authentication error", "authentication required", "authentication is required", "authentication token", "failed to authenticate", "could not authenticate", "not authenticated", "invalid authentication", "authorization header", "auth credentials", "authentication credential",
 		"invalid credential", "invalid token", "invalid bearer", "invalid access token", "bearer token", "token has expired", "token is expired", "token expired", "token*is expired", "security token", "session has expired", "signature we calculated", "signature*does not match", "jwt",
 		"unauthorized", "not authorized", "api secret key", "身份验证", "令牌", "无效的api") {
 		return true
 	}
+	if status != 429 && has(t, "provide*api key") {
+		return true
+	}
 	if status == 404 {
 		return false
 	}
 	return has(t, "does not have permission", "do not have permission", "don't have permission", "lacks permission", "permission denied", "insufficient permission", "missing permission", "access denied",
-		"has not been used in project", "account*deactivated", "account*disabled", "account*suspended", "organization*disabled", "organization has been disabled")
+		"has not been used in project", "account*deactivated", "account*disabled", "account*suspended", "organization*restricted", "organization*disabled", "organization has been disabled")
 }
 
 // refusedText: the provider will not serve this request. Only texts that a status which says
 // otherwise (401, 403, 429, 5xx, 200) must give way to; any other 4xx is refused anyway.
 func refusedText(t string, status int) bool {
 	if has(t, "content policy", "content management policy", "content_policy", "content policies", "usage policy", "usage policies", "safety system", "safety filter", "content filter", "content_filter", "flagged", "requires moderation", "moderation",
-		"inappropriate content", "prohibited content", "prohibited_content", "responsible ai", "violates", "violating", "blocked by", "sensitive content", "unsafe content",
+		"inappropriate content", "prohibited content", "prohibited_content", "responsible ai", "violates", "violating", "blocked by*policy", "blocked by*filter", "blocked by*safety", "blocked by*guardrail", "usage guidelines", "sensitive content", "unsafe content",
 		"country, region", "country or region", "your country", "your region", "location is not supported", "region is not supported", "region not supported", "territory not supported", "not available in your", "unsupported_country", "unsupported country", "not supported in your",
 		"invalid schema", "invalid tool schema", "tool schema", "input_schema", "invalid json schema", "invalid function", "function schema", "tools.*schema", "schema*is not valid", "违规", "敏感内容", "不安全") {
 		return true
@@ -212,7 +218,7 @@ func transientText(t string, status int) Class {
 	case has(t, "rate limit", "rate-limit", "rate_limit", "ratelimit", "too many requests", "too many concurrent", "too many tokens", "throttl", "requests per", "tokens per", "request limit", "token limit*per", "quota*per minute", "quota*per day",
 		"concurrency limit", "concurrent request", "max rpm", "max tpm", "max organization concurrency", "resource has been exhausted", "resource exhausted", "请求过多", "频率", "并发", "限流"):
 		return RateLimit
-	case has(t, "overload", "over capacity", "at capacity", "no capacity", "out of capacity", "lack of capacity", "insufficient capacity", "capacity exceeded", "capacity constraint", "currently loading", "is loading", "still loading", "loading model", "being loaded", "model loading", "warming up", "cold start",
+	case has(t, "overload", "over capacity", "at capacity", "no capacity", "out of capacity", "lack of capacity", "insufficient capacity", "capacity*exceeded", "capacity constraint", "currently loading", "is loading", "still loading", "loading model", "being loaded", "model loading", "warming up", "cold start",
 		"too busy", "server busy", "server is busy", "servers are busy", "system busy", "system is busy", "service busy", "service is busy", "model is busy", "is currently busy", "high demand", "high traffic", "heavy load", "high load", "heavy traffic", "under load",
 		"pending requests exceeded", "queue is full", "queue full", "no healthy upstream", "no available server", "no available worker", "no available channel", "no available instance", "no instances available", "no server is available", "no slot", "not ready", "系统繁忙", "服务繁忙", "过载", "负载"):
 		return Overloaded

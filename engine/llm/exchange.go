@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -174,7 +173,7 @@ func (x *exchange) event(e sseEvent) (Progress, *Failure) {
 		return at, nil
 	}
 	if at == Failed {
-		return at, x.read("eof")
+		return at, x.empty(x.read("eof"))
 	}
 	return at, nil
 }
@@ -207,83 +206,15 @@ func (x *exchange) complete() *Failure {
 	return nil
 }
 
-// failed reads an answer that is none: its body up to maxBody, what follows only if it is short.
-func (x *exchange) failed() *Failure {
-	end := time.AfterFunc(failedFor, func() { x.cancel(errSilent) })
-	defer end.Stop()
-	x.idle = min(x.idle, failedFor)
-	body, _ := io.ReadAll(io.LimitReader(&watched{x}, maxBody))
-	if x.parent.Err() != nil {
-		return x.broken(x.parent.Err())
-	}
-	f := x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Body: body})
-	f.RequestID = requestID(x.res.Header)
-	return f
-}
-
-// cut is a stream that ended with err before its terminal event.
-func (x *exchange) cut(err error) *Failure {
-	switch {
-	case x.parent.Err() != nil:
-		return x.seen(x.broken(x.parent.Err()))
-	case x.silent():
-		f := x.read("idle")
-		f.Silent = f.Class == Timeout
-		if f.Text == "" {
-			f.Text = "no byte for " + x.idle.String()
-		}
-		return f
-	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		f := x.read("reset")
-		if f.Text == "" {
-			f.Text = oneLine(x.secrets.remove(err.Error()))
-		}
-		return f
-	case !x.fields && len(x.lines) > 0:
-		body := strings.Join(x.lines, "\n")
-		return x.seen(x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Body: []byte(body)}))
-	}
-	return x.read("eof")
-}
-
-// read classifies the stream as far as it has come.
-func (x *exchange) read(end string) *Failure {
-	return x.seen(x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Stream: x.lines, End: end}))
-}
-
-// seen marks a failure after the headers of a 200.
-func (x *exchange) seen(f *Failure) *Failure {
-	f.Begun = true
-	f.RequestID = requestID(x.res.Header)
-	return f
-}
-
-// broken is a request without an answer.
-func (x *exchange) broken(err error) *Failure {
-	switch {
-	case x.parent.Err() != nil:
-		return x.failure(Answer{Err: context.Canceled})
-	case x.silent():
-		f := x.failure(Answer{Err: context.DeadlineExceeded})
-		f.Silent = true
-		f.Text = "no answer within " + x.first.String()
-		return f
-	}
-	return x.failure(Answer{Err: err})
-}
-
-// silent reports whether our own limit ended the request.
-func (x *exchange) silent() bool { return errors.Is(context.Cause(x.ctx), errSilent) }
-
 // keep remembers a raw line, the last maxTail bytes of them.
 func (x *exchange) keep(line string) {
 	if kind, _, _ := cutField(line); kind != sseBare && kind != sseEnd {
 		x.fields = true
 	}
 	x.lines = append(x.lines, line)
-	x.size += len(line)
+	x.size += len(line) + 1
 	for x.size > maxTail && len(x.lines) > 1 {
-		x.size -= len(x.lines[0])
+		x.size -= len(x.lines[0]) + 1
 		x.lines = x.lines[1:]
 	}
 }
