@@ -480,3 +480,90 @@ func TestOrder(t *testing.T) {
 }
 
 var _ = llm.Server
+
+// P13: parking is no failure for anybody: no error in the log, and people see that it is worked on (P15).
+func TestParkingIsNoFailureP13P15(t *testing.T) {
+	inHouse(t, nil, func(h *house) {
+		h.models.play("429/45s", "ok")
+		id := h.say("ann", "hello")
+		p := h.want(id, store.Parked)
+		if log := h.log.String(); strings.Contains(log, "ERROR") || strings.Contains(log, "WARN") {
+			t.Errorf("log:\n%s", log)
+		}
+		if p.Outcome != "" || p.Error != "" || p.Reason.Text == "" {
+			t.Errorf("%+v", p)
+		}
+		c, err := h.store.Chat("room")
+		if err != nil || c.State != store.Parked {
+			t.Errorf("the chat shows %q, %v", c.State, err)
+		}
+	})
+}
+
+// P14: durable = false makes no parks, re-arms or owed turns; the row is still written first.
+func TestDurableOffP14(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Config.Durable, p.Retry.Resends = false, 0 }, func(h *house) {
+		h.models.play("503")
+		id := h.say("ann", "hello")
+		h.want(id, store.Retrying)
+		done := h.settled(id, s(30))
+		equal(t, "gaps", gaps(h.models.requests()), []time.Duration{s(2), s(4), s(8)})
+		if done.Outcome != store.Failed || done.Parks != 0 {
+			t.Errorf("%+v", done)
+		}
+	})
+}
+
+// P17: a stated wait up to stated_wait_max is parked in full, over it the turn is owed.
+func TestLongStatedWaitP17(t *testing.T) {
+	for _, c := range []struct {
+		stated string
+		state  store.State
+	}{{"24h", store.Parked}, {"24h1s", store.Owed}} {
+		inHouse(t, nil, func(h *house) {
+			h.models.play("429/"+c.stated, "ok")
+			id := h.say("ann", "hello")
+			h.want(id, c.state)
+			h.wait(24*time.Hour - s(1))
+			if n := len(h.models.requests()); n != 1 {
+				t.Errorf("%s: %d requests inside the hold", c.stated, n)
+			}
+			h.wait(s(3))
+			h.settled(id, 10*time.Minute)
+		})
+	}
+}
+
+// T2: our own deadline makes one request and ends the turn at once; T5: so does a wait longer than what remains.
+func TestDeadlineT2T5(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Config.TurnDeadline = s(10) }, func(h *house) {
+		h.models.play("hang")
+		done := h.settled(h.say("ann", "hello"), s(11))
+		if done.Outcome != store.Failed || done.Requests != 1 || !strings.Contains(done.Text, "longer than a turn may") {
+			t.Errorf("%+v", done)
+		}
+	})
+	inHouse(t, func(p *Parts) { p.Config.TurnDeadline, p.Retry.ResendBase, p.Retry.ResendLongest = s(1), s(2), 0 }, func(h *house) {
+		h.models.play("503")
+		id := h.say("ann", "hello")
+		p := h.want(id, store.Retrying)
+		as, _ := h.store.Attempts(id)
+		if len(as) != 1 || as[0].Rung != "L4" || p.Wait.MS != 2000 {
+			t.Errorf("a resend that does not fit was not handed up at once: %+v", as)
+		}
+	})
+}
+
+// F5: a stated 0 or 1 ms cannot hammer.
+func TestTinyStatedWaitsF5(t *testing.T) {
+	resent := []time.Duration{s(.4), s(.8), s(2), s(.4), s(.8), s(4), s(.4), s(.8), s(8), s(.4), s(.8)}
+	asked := []time.Duration{s(.4), s(.8), s(2), s(4), s(8)} // after a hold, however short, one request asks and is not resent
+	for tiny, want := range map[string][]time.Duration{"429/0s": resent, "429/1ms": asked} {
+		inHouse(t, func(p *Parts) { p.Retry.Park = false }, func(h *house) {
+			h.models.play(tiny)
+			h.say("ann", "hello")
+			h.wait(s(30))
+			equal(t, tiny, gaps(h.models.requests()), want)
+		})
+	}
+}

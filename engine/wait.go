@@ -31,7 +31,7 @@ func (e *Engine) waitFor(ctx context.Context, r *run, t *store.Turn, j judged, s
 		return verdict{place: waiting, until: w.Wait.RetryAt}
 	}
 	e.logWait(t, w)
-	e.asRow(t)
+	e.asRow(t, w.Wait.RetryAt)
 	return over
 }
 
@@ -108,8 +108,9 @@ func (e *Engine) unwritten(ctx context.Context, r *run, j judged, err error) ver
 // knownShown is how many of the turns at a gate are known by name in memory.
 const knownShown = 20
 
-// asRow leaves a waiting turn to the store, the wheel and its gate.
-func (e *Engine) asRow(t *store.Turn) {
+// asRow leaves a waiting turn to the store, the wheel and its gate. due is its own time, not the
+// gate's that a read of its row would show.
+func (e *Engine) asRow(t *store.Turn, due store.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if t.Wait.Gate != "" {
@@ -125,7 +126,7 @@ func (e *Engine) asRow(t *store.Turn) {
 		}
 	}
 	if t.Wait.Gate == "" || t.State == store.Owed || t.Wait.From == "gate" {
-		e.hold(t.ID, t.Conversation, t.Wait.RetryAt)
+		e.hold(t.ID, t.Conversation, due)
 	}
 }
 
@@ -189,6 +190,6 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 		return verdict{place: waiting, until: cmp.Or(until, now.Add(halfOpenLook))}
 	}
 	e.logWait(t, w)
-	e.asRow(t)
+	e.asRow(t, w.Wait.RetryAt)
 	return over
 }

@@ -154,10 +154,9 @@ func (s *scan) ending(name string, m map[string]any) {
 		s.reasoned(details["reason"])
 	case "message_delta":
 		delta, _ := m["delta"].(map[string]any)
-		if reason, _ := delta["stop_reason"].(string); BadFinish(reason) {
-			s.reasoned(reason)
-		}
+		s.reasoned(delta["stop_reason"])
 	}
+	s.reasoned(m["stop_reason"])
 	if feedback, ok := m["promptFeedback"].(map[string]any); ok && feedback["blockReason"] != nil {
 		s.terminal = true
 		s.reason = "safety"

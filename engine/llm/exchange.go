@@ -53,13 +53,14 @@ type exchange struct {
 	cancel context.CancelCauseFunc
 	watch  *time.Timer // ends the request when nothing comes
 	res    *http.Response
-	lines  []string // the last raw lines
-	size   int      // of lines
-	fields bool     // a line of the stream had SSE's form
+	limit  time.Duration // no byte for so long ends it; the client's idle limit, shorter once the answer is complete
+	lines  []string      // the last raw lines
+	size   int           // of lines
+	fields bool          // a line of the stream had SSE's form
 }
 
 func newExchange(ctx context.Context, c *Client, p Parser, yield func(Event, error) bool) *exchange {
-	x := &exchange{Client: c, parser: p, yield: yield, parent: ctx}
+	x := &exchange{Client: c, parser: p, yield: yield, parent: ctx, limit: c.idle}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	x.watch = time.AfterFunc(time.Hour, func() { x.cancel(errSilent) })
 	x.watch.Stop()
@@ -140,7 +141,7 @@ func (x *exchange) stream(lines *lineReader) *Failure {
 			return x.complete()
 		}
 		if at == Complete {
-			x.idle = min(x.idle, lingerFor)
+			x.limit = min(x.limit, lingerFor)
 		}
 	}
 }
@@ -200,7 +201,7 @@ func (x *exchange) whole(src io.Reader) *Failure {
 // the connection can be used again.
 func (x *exchange) complete() *Failure {
 	if x.emit(x.parser.End()...) {
-		x.idle = min(x.idle, drainFor)
+		x.limit = min(x.limit, drainFor)
 		_, _ = io.CopyN(io.Discard, &watched{x}, 64<<10)
 	}
 	return nil
@@ -224,7 +225,7 @@ func (x *exchange) keep(line string) {
 type watched struct{ x *exchange }
 
 func (w *watched) Read(p []byte) (int, error) {
-	w.x.watch.Reset(w.x.idle)
+	w.x.watch.Reset(w.x.limit)
 	defer w.x.watch.Stop()
 	return w.x.res.Body.Read(p)
 }

@@ -99,9 +99,9 @@ type question struct {
 	} `json:"messages"`
 }
 
-// last is the user's last message without the daemon's notes; key tells it from one of the same
-// words elsewhere in the same talk.
-func (q question) last() (text, key string) {
+// last is the user's last message without the daemon's notes; place tells it from one of the same
+// words elsewhere.
+func (q question) last() (text, place string) {
 	for i := len(q.Messages) - 1; i >= 0; i-- {
 		m := q.Messages[i]
 		if m.Role != "user" {
@@ -114,7 +114,7 @@ func (q question) last() (text, key string) {
 			}
 		}
 		if text := strings.TrimSpace(strings.Join(kept, "")); text != "" {
-			return text, fmt.Sprintf("%d %s", i, q.Messages[0].Content+"\n"+m.Content)
+			return text, fmt.Sprintf("%d %s", i, q.Messages[0].Content)
 		}
 	}
 	return "", ""
@@ -144,12 +144,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "invalid_request_error", "The demo could not read this request: "+err.Error())
 		return
 	}
-	text, key := q.last()
+	text, place := q.last()
 	now := time.Now()
 	s.mu.Lock()
 	s.asked++
 	id := fmt.Sprintf("demo-%d-%d", now.UnixMilli(), s.asked)
-	v := s.faults.judge(text, key, now)
+	v := s.faults.judge(text, place, now)
 	s.mu.Unlock()
 	w.Header().Set("X-Request-Id", id)
 	if v.meets.refuses() {

@@ -29,9 +29,9 @@ type verdict struct {
 	meets fault
 }
 
-// judge reads a user's message at one request; key tells a message sent again from a new one of
-// the same words.
-func (f *faults) judge(text, key string, now time.Time) verdict {
+// judge reads a user's message at one request; place tells a message sent again from a new one of
+// the same words. What has joined a message since it armed changes nothing.
+func (f *faults) judge(text, place string, now time.Time) verdict {
 	command, before, after, ok := findCommand(text)
 	switch {
 	case !ok:
@@ -49,6 +49,8 @@ func (f *faults) judge(text, key string, now time.Time) verdict {
 		f.fault = wanted
 		return verdict{say: wanted.announce()}
 	}
+	line, _, _ := strings.Cut(text[len(before):], "\n")
+	key := place + "\n" + before + line
 	if !f.armed[key] {
 		if f.armed == nil || len(f.armed) > 1000 {
 			f.armed = map[string]bool{}

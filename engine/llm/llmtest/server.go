@@ -3,6 +3,7 @@
 package llmtest
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -38,7 +39,7 @@ type Request struct {
 	Conn   string // the connection it came on: same text, same connection
 }
 
-// Reply answers one request.
+// Reply answers one request, whose body it may read once more.
 type Reply func(w http.ResponseWriter, r *http.Request)
 
 // NewServer starts a server that ends with the test.
@@ -92,6 +93,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, 
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body) // a client that broke off has no use for an answer
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	s.mu.Lock()
 	s.requests = append(s.requests, Request{At: time.Now(), Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Body: body, Conn: r.RemoteAddr})
 	reply := s.always

@@ -190,7 +190,7 @@ func (w Wire) oneRequest(t *testing.T) {
 		"503": Status(503, nil, ""), "429": Status(429, map[string]string{"Retry-After": "0"}, ""),
 		"307": Status(307, map[string]string{"Location": "http://elsewhere.test/x"}, ""),
 		"302": Status(302, map[string]string{"Location": "/x"}, ""), "reset": Reset(),
-		"cut": Stream(w.Text("a", "b")[:3], "reset"), "error": Stream([]string{w.Error, ""}, "eof"), "408": Status(408, map[string]string{"Connection": "close"}, ""),
+		"cut": Stream(w.begun(), "reset"), "error": Stream([]string{w.Error, ""}, "eof"), "408": Status(408, map[string]string{"Connection": "close"}, ""),
 		"empty": Stream(nil, "eof"), "401": Status(401, map[string]string{"WWW-Authenticate": "Basic"}, ""), "421": Status(421, nil, ""),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func (w Wire) silence(t *testing.T) {
 		{"never answers", Silence(), 300 * time.Second, false},
 		{"answers just in time", After(299*time.Second, Stream(w.Text("late"), "eof")), 0, false},
 		{"headers, then nothing", Stream(nil, "idle"), 120 * time.Second, true},
-		{"a word, then nothing", Stream(w.Text("one ", "two")[:4], "idle"), 120 * time.Second, true},
+		{"a word, then nothing", Stream(w.begun(), "idle"), 120 * time.Second, true},
 		{"comments keep it alive", StreamAt(append(comments(10), w.Text("x")...), "eof", 100*time.Second, nil), 0, true},
 		{"only comments, then nothing", StreamAt(comments(3), "idle", 100*time.Second, nil), 3*100*time.Second + 120*time.Second, true},
 		{"half a line, then nothing", Stream([]string{`data: {"a`}, "idle"), 120 * time.Second, true},
@@ -49,6 +49,18 @@ func (w Wire) silence(t *testing.T) {
 			})
 		})
 	}
+	t.Run("limits stay what they are after answers and failures", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			s, p, prepared := w.provider(t, limits)
+			s.Script(Stream(w.Text("a"), "eof"), Status(503, nil, "busy"), Stream(w.begun(), "idle"))
+			Listen(t.Context(), p, prepared)
+			Listen(t.Context(), p, prepared)
+			begin := time.Now()
+			if f := Listen(t.Context(), p, prepared).Failure(); f == nil || !f.Silent || time.Since(begin) != 120*time.Second {
+				t.Errorf("%+v after %v", f, time.Since(begin))
+			}
+		})
+	})
 	t.Run("a slow listener is not the provider's silence", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s, p, prepared := w.provider(t, limits)
@@ -63,6 +75,17 @@ func (w Wire) silence(t *testing.T) {
 	})
 }
 
+// begun are the lines of an answer that has begun to speak and is not at its end.
+func (w Wire) begun() []string {
+	lines := w.Text("one ", "two")
+	for i, line := range lines {
+		if strings.Contains(line, "one ") {
+			return lines[:i+2]
+		}
+	}
+	return lines[:1]
+}
+
 func comments(n int) (lines []string) {
 	for range n {
 		lines = append(lines, ": still here\n")
@@ -73,7 +96,7 @@ func comments(n int) (lines []string) {
 // cancel: our own end is class canceled at every moment (T2), and a range broken off ends the request.
 func (w Wire) cancel(t *testing.T) {
 	for name, reply := range map[string]Reply{
-		"before the answer": Silence(), "in the answer": Stream(w.Text("one ", "two")[:4], "idle"),
+		"before the answer": Silence(), "in the answer": Stream(w.begun(), "idle"),
 		"in a failed answer": StreamAt(nil, "idle", 0, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +125,7 @@ func (w Wire) cancel(t *testing.T) {
 	t.Run("broken off", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s, p, prepared := w.provider(t)
-			s.Script(Stream(w.Text("one ", "two")[:4], "idle"))
+			s.Script(Stream(w.begun(), "idle"))
 			for e, err := range p.Stream(t.Context(), prepared) {
 				if err != nil {
 					t.Fatal(err)
