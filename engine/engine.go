@@ -51,10 +51,11 @@ type Parts struct {
 
 // Errors that callers decide by; the store's pass through as well.
 var (
-	ErrNoBot   = errors.New("no such bot")
-	ErrHeld    = errors.New("held") // Try now inside a hold: the turn returned with it says until when
-	ErrVersion = errors.New("the turn has changed")
-	ErrStopped = errors.New("the engine has stopped")
+	ErrNoBot    = errors.New("no such bot")
+	ErrNotYours = errors.New("only who asked, or an operator, may do this")
+	ErrHeld     = errors.New("held") // Try now inside a hold: the turn returned with it says until when
+	ErrVersion  = errors.New("the turn has changed")
+	ErrStopped  = errors.New("the engine has stopped")
 )
 
 // What ends a run from outside; the cause of its context.
@@ -82,6 +83,7 @@ type Engine struct {
 	gateList  []*gate // by the number their wheel entries carry
 	services  map[string]*service
 	tally     tally
+	lines     map[string]SurfaceShape
 	paused    []string // targets; "" = everything
 	ready     error    // nil once timers are loaded
 	stopping  bool
@@ -100,7 +102,7 @@ func New(p Parts) (*Engine, error) {
 	}
 	e := &Engine{
 		Parts: p, surfaces: map[string]Surface{}, wheel: wheel.New(wheel.Config{Wall: p.Wall}), sched: newSchedule(p.Config.Workers),
-		timers: map[store.ID]held{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
+		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
 		ready: errors.New("timers are not loaded yet"),
 	}
 	for _, s := range p.Surfaces {
@@ -108,6 +110,11 @@ func New(p Parts) (*Engine, error) {
 			return nil, fmt.Errorf("two surfaces are named %s; give one of them a name", s.Name())
 		}
 		e.surfaces[s.Name()] = s
+		state := "connecting"
+		if s.Traits().Local {
+			state = "connected"
+		}
+		e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: state, Since: e.now()}
 	}
 	e.SetBots(p.Bots)
 	for name, prov := range p.Providers {
@@ -166,7 +173,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	parts.Go(func() { e.deliver(ctx) })
 	for _, s := range e.Surfaces {
 		parts.Go(func() {
-			if err := s.Run(ctx); err != nil && ctx.Err() == nil {
+			if err := s.Run(ctx, e); err != nil && ctx.Err() == nil {
 				e.Log.Error("surface ended", "surface", s.Name(), "err", err)
 			}
 		})

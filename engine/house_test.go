@@ -323,9 +323,9 @@ type fakeSurface struct {
 	draft string
 }
 
-func (f *fakeSurface) Name() string                  { return f.name }
-func (f *fakeSurface) Traits() Traits                { return Traits{Local: f.local} }
-func (f *fakeSurface) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+func (f *fakeSurface) Name() string                             { return f.name }
+func (f *fakeSurface) Traits() Traits                           { return Traits{Local: f.local} }
+func (f *fakeSurface) Run(ctx context.Context, _ *Engine) error { <-ctx.Done(); return nil }
 func (f *fakeSurface) Draft(_ Place, _ store.ID, text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

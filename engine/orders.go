@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/store"
@@ -12,6 +13,7 @@ import (
 // Order is what an operator or the asker wants done to one turn.
 type Order struct {
 	Turn      store.ID
+	By        string // the person, as the surface names people; "" = an operator at the page or the command line
 	IfVersion int64  // 0 = any; ErrVersion otherwise, with the turn as it is
 	Say       string // cancel: what the person is told
 	Command   *store.Command
@@ -69,6 +71,9 @@ func (e *Engine) ordered(ctx context.Context, o Order) (store.Turn, error) {
 	t, err := e.Store.Turn(o.Turn)
 	if err != nil {
 		return t, err
+	}
+	if bot := e.bot(t.Bot); o.By != "" && o.By != t.Person && (bot == nil || !slices.Contains(bot.Operators, o.By)) {
+		return t, ErrNotYours
 	}
 	if o.IfVersion != 0 && o.IfVersion != t.Version {
 		return t, ErrVersion

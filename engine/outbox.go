@@ -115,6 +115,9 @@ func (e *Engine) hand(ctx context.Context, p store.Post) bool {
 	if p.Handle != "" {
 		err = s.Edit(ctx, to, p)
 	} else {
+		if p.State == "posting" { // handed over before, outcome unknown
+			p.Tries = max(p.Tries, 1)
+		}
 		p.State = "posting"
 		if err := e.Store.MarkPost(p, e.now()); err != nil {
 			return false

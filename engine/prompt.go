@@ -33,6 +33,7 @@ func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompt
 		p.messages = append(p.messages, llm.Message{Role: "system", Text: bot.Instructions})
 		budget -= len(bot.Instructions)
 	}
+	history = sinceFreshStart(history)
 	for _, x := range history[oldestWithin(history, budget):] {
 		p.exchange(x)
 		if x.Turn == t.ID {
@@ -44,6 +45,20 @@ func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompt
 		p.say("user", note)
 	}
 	return p
+}
+
+// sinceFreshStart leaves commands out, and all that was said before the last "!new".
+func sinceFreshStart(history []store.Exchange) []store.Exchange {
+	var kept []store.Exchange
+	for _, x := range history {
+		switch {
+		case len(x.Events) == 0 || x.Events[0].Kind != kindCommand:
+			kept = append(kept, x)
+		case asCommand(x.Events[0].Text) == "!new":
+			kept = nil
+		}
+	}
+	return kept
 }
 
 // oldestWithin is the first exchange that fits; the newest always does.

@@ -24,9 +24,16 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	if err := ctx.Err(); err != nil {
 		return store.Admitted{}, err
 	}
+	word := ""
+	if in.Kind == "message" {
+		word = asCommand(in.Text)
+	}
+	if word != "" {
+		in.Kind = kindCommand
+	}
 	a, err := e.Store.Admit(store.Admission{
 		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
-		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge, Command: in.Command,
+		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge && word == "", Command: in.Command,
 	})
 	if err != nil || a.Duplicate {
 		return a, err
@@ -34,6 +41,16 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	e.Crash("admitted")
 	e.Log.Info("turn admitted", "turn", a.Turn.String(), "bot", in.Bot, "surface", in.Surface)
 	e.mu.Lock()
+	if word != "" {
+		e.tally.move("", store.Queued)
+		e.mu.Unlock()
+		t, err := e.Store.Turn(a.Turn)
+		if err != nil {
+			return a, nil // the command stands in the store, and the next start carries it out
+		}
+		e.obey(context.WithoutCancel(ctx), t, word)
+		return a, nil
+	}
 	if a.Into == 0 {
 		e.tally.move("", store.Queued)
 		e.wakeLocked(a.Turn, a.Conversation, "message", 0, false)

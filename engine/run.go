@@ -134,6 +134,14 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 	if bot == nil {
 		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s is not configured any more", t.Bot))
 	}
+	if r.by == "start" && !r.begun && t.Attempts == 0 {
+		if word, err := e.commandOf(t); err != nil {
+			return e.trouble(ctx, r, "read the command", err)
+		} else if word != "" {
+			e.obey(ctx, t, word)
+			return over
+		}
+	}
 	if !r.begun && (t.FirstFailed != 0 || t.Resumed != "" || t.State != store.Queued) {
 		e.logResumed(r, t)
 	}

@@ -80,6 +80,7 @@ type Shape struct {
 	Lost     int64
 	Gates    []GateShape
 	Upcoming []Upcoming
+	Surfaces []SurfaceShape
 }
 
 // GateShape is a closed gate.
@@ -108,7 +109,7 @@ const upcomingShown = 50
 func (e *Engine) Shape() Shape {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := Shape{Turns: map[store.State]int64{}, Lost: e.lost()}
+	s := Shape{Turns: map[store.State]int64{}, Lost: e.lost(), Surfaces: e.surfaceShapes()}
 	for _, state := range []store.State{store.Done, store.Queued, store.Running, store.Retrying, store.Parked, store.Rearming, store.Owed} {
 		s.Turns[state] = e.tally.turns[state]
 		s.Accepted += e.tally.turns[state]

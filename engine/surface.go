@@ -13,11 +13,17 @@ type Surface interface {
 	Name() string
 	// Traits say what the platform can do.
 	Traits() Traits
-	// Run keeps the line alive until ctx ends.
-	Run(ctx context.Context) error
-	// Post makes a message and returns the platform's handle. p.Handle is empty; p.Tries > 0 says that an earlier try may have gone through.
+	// Run keeps the line alive until ctx ends; what comes in goes to e.Receive, and is acknowledged
+	// to the platform only after that has returned. It returns early only if the line can never
+	// come up again (a revoked token); e.SurfaceState tells people how it stands.
+	Run(ctx context.Context, e *Engine) error
+	// Post makes a message of p.Text as it is and returns the platform's handle. p.Tries > 0 says
+	// that an earlier try, of this process or one that has died, may have gone through: look for it
+	// first where the platform lets one. Errors: *RetryAfter, ErrGone (the place is no more), or
+	// any other, after which it is tried again.
 	Post(ctx context.Context, to Place, p store.Post) (handle string, err error)
-	// Edit gives the message p.Handle its new text.
+	// Edit gives the message p.Handle the text p.Text. ErrGone if that message can never be edited
+	// again: one new post takes its place.
 	Edit(ctx context.Context, to Place, p store.Post) error
 	// Working shows or hides the sign that a turn is being worked on. Best effort, returns at once.
 	Working(to Place, turn store.ID, on bool)
@@ -35,9 +41,10 @@ type Place struct {
 
 // Traits are the differences between platforms that the engine acts by.
 type Traits struct {
-	Local bool                      // a stored post is a shown post: nothing to deliver
-	Limit int                       // characters of one message; 0 = no limit
-	Clock func(t store.Time) string // how a moment stands in its messages; nil = plain local time
+	Local   bool                           // a stored post is a shown post: nothing to deliver
+	Split   func(markdown string) []string // an answer as the platform's messages, in order, at least one; the first may become an edit. nil = one message of Markdown
+	Clock   func(t store.Time) string      // how a moment stands in its messages; nil = plain local time
+	Mention func(persons []string) string  // a short message that mentions them, since an edit notifies nobody; nil = edits do
 }
 
 // Incoming is one inbound thing on its way to become a turn.
@@ -52,6 +59,8 @@ type Incoming struct {
 	Person  string
 	Name    string
 	Text    string
+	Dropped []string       // names of files and the like that came with it and that the model cannot read
+	At      store.Time     // when the platform says it was sent; 0 = now
 	Lane    string         // "" = durable
 	Command *store.Command // web: makes it idempotent by command id
 }

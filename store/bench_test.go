@@ -101,3 +101,30 @@ func BenchmarkBareInsert(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkOpen is a start on a file with a million parked turns.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	s := openIn(b, dir)
+	err := s.writer.conn.script(fmt.Sprintf(`
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+		INSERT INTO turns (id, conversation, person, lane, state, created, spoken, retry_at, wait_from, wait_ms, reason_why, reason_class, reason_text, first_failed, parks, episode)
+		SELECT (i << 22) + 5, i / 10, 'ada', 'durable', 'parked', %[1]d, %[1]d, %[1]d + i, 'backoff', 60000, 'failure', 'overloaded', 'OpenAI is overloaded', %[1]d, 1, x'7b7d' FROM n`, t0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := Open(Config{Dir: dir}, quiet())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}

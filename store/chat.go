@@ -31,7 +31,7 @@ func chatKey(surface, channel string, id ID) string {
 
 // chatColumns are what scan reads, of conversations c.
 const chatColumns = `c.id, c.bot, c.surface, c.channel, c.thread, c.title, c.created, c.active,
-	coalesce((SELECT state FROM turns WHERE conversation = c.id AND state <> 'done' ORDER BY id DESC LIMIT 1), 'done')`
+	coalesce((SELECT state FROM turns WHERE conversation = c.id AND ended = 0 ORDER BY id DESC LIMIT 1), 'done')`
 
 func (x *Chat) scan(r interface{ Scan(...any) error }) error {
 	err := r.Scan(&x.ID, &x.Bot, &x.Surface, &x.Channel, &x.Thread, &x.Title, &x.Created, &x.Active, &x.State)

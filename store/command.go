@@ -13,3 +13,10 @@ type Command struct {
 	Seq       int64  // likewise: the change that tells of it
 	Duplicate bool   // set by the store
 }
+
+// Known tells whether a command was carried out before: ErrDuplicate with its stored result,
+// ErrCommandReused, or nil. The facts ask it again in their own transaction; this is for callers that
+// would otherwise refuse a repeated command for what the first one has changed.
+func (s *Store) Known(c *Command) error {
+	return s.read(func(r *conn) error { return r.known(c) })
+}

@@ -126,6 +126,9 @@ func (f *fact) converse(a Admission) (id ID, err error) {
 		err = ErrOtherBot
 	case err == nil:
 		err = f.must(`UPDATE conversations SET active = ? WHERE id = ?`, a.At, id)
+		if err == nil {
+			err = f.changed(object{kind: kindChat, id: id})
+		}
 	}
 	return id, err
 }
@@ -135,7 +138,7 @@ func (f *fact) takeIn(a Admission, out *Admitted) error {
 	if !a.Merge {
 		return nil
 	}
-	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND state <> 'done'
+	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0
 		AND state IN ('retrying', 'parked', 'rearming', 'owed') AND person = ? AND reason_why <> 'approval'
 		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person).Scan(&out.Into, &out.IntoState)
 	if errors.Is(err, ErrNotFound) {
@@ -150,7 +153,7 @@ func (f *fact) takeIn(a Admission, out *Admitted) error {
 func (f *fact) admitTurn(a Admission, out Admitted) error {
 	state, outcome, ended, answers := Queued, Outcome(""), Time(0), out.Turn
 	if out.Into != 0 {
-		state, outcome, ended, answers = Done, Merged, a.At, out.Into
+		state, outcome, ended, answers = Done, Merged, max(a.At, 1), out.Into
 	}
 	err := f.must(`INSERT INTO events (id, turn, bot, key, kind, name, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		out.Turn, answers, a.Bot, a.Key, a.Kind, a.Name, a.At, a.Text)

@@ -145,7 +145,7 @@ func TestMessageJoinsWaitingTurnP19(t *testing.T) {
 			if !sameTurn(before, after) {
 				t.Errorf("older turn %+v, want %+v", after, before)
 			}
-			want := []string{"message " + own.ID.String(), "turn " + old.Turn.String(), "turn " + own.ID.String()}
+			want := []string{"chat " + old.Conversation.String(), "message " + own.ID.String(), "turn " + old.Turn.String(), "turn " + own.ID.String()}
 			if ch := changesAfter(t, s, head); !slices.Equal(ch, want) {
 				t.Errorf("changes %v, want %v", ch, want)
 			}

@@ -35,13 +35,13 @@ func (f *fact) must(sql string, args ...any) error {
 }
 
 // known looks a command up: ErrDuplicate, with what was stored in c, or ErrCommandReused if it was carried out before.
-func (f *fact) known(c *Command) error {
+func (r *conn) known(c *Command) error {
 	if c == nil {
 		return nil
 	}
 	var hash []byte
 	was := *c
-	err := f.one(`SELECT hash, turn, chat, seq FROM commands WHERE id = ?`, c.ID).Scan(&hash, &was.Turn, &was.Chat, &was.Seq)
+	err := r.one(`SELECT hash, turn, chat, seq FROM commands WHERE id = ?`, c.ID).Scan(&hash, &was.Turn, &was.Chat, &was.Seq)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil

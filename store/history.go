@@ -16,7 +16,8 @@ type Exchange struct {
 	Messages int
 }
 
-// shown chooses the turns of a history: settled ones and the one under way, without merged ones.
+// shown chooses the turns of a history: settled ones and the one under way, without merged ones. What
+// is read with them comes by CROSS JOIN, which keeps SQLite from walking through the other table.
 const shown = `WITH h AS (SELECT id FROM turns WHERE conversation = ? AND id <= ? AND outcome <> 'merged'
 	AND (state = 'done' OR id = ?) ORDER BY id DESC LIMIT ?) `
 
@@ -45,7 +46,7 @@ func (c *conn) exchanges(conversation, turn ID, limit int) (list []Exchange, err
 		list = append(list, x)
 		return err
 	}, shown+`SELECT t.id, t.outcome, t.person, t.messages, iif(t.outcome = 'answered', t.text, '')
-		FROM h JOIN turns t ON t.id = h.id ORDER BY t.id DESC`, conversation, turn, turn, limit)
+		FROM h CROSS JOIN turns t WHERE t.id = h.id ORDER BY t.id DESC`, conversation, turn, turn, limit)
 	slices.Reverse(list)
 	return list, err
 }
@@ -57,8 +58,8 @@ func (c *conn) historyEvents(at map[ID]*Exchange, conversation, turn ID, limit i
 		x := at[e.Turn]
 		x.Events = append(x.Events, e)
 		return err
-	}, shown+`SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text FROM h JOIN events e ON e.id = h.id AND e.turn = h.id
-		UNION ALL SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text FROM h JOIN events e ON e.turn = h.id AND e.turn <> e.id
+	}, shown+`SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text FROM h CROSS JOIN events e WHERE e.id = h.id AND e.turn = h.id
+		UNION ALL SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text FROM h CROSS JOIN events e WHERE e.turn = h.id AND e.turn <> e.id
 		ORDER BY 1`, conversation, turn, turn, limit)
 }
 
@@ -69,5 +70,5 @@ func (c *conn) historySteps(at map[ID]*Exchange, conversation, turn ID, limit in
 		x := at[p.Turn]
 		x.Steps = append(x.Steps, p)
 		return err
-	}, shown+`SELECT p.turn, p.n, p.kind, p.at, p.body FROM h JOIN steps p ON p.turn = h.id ORDER BY p.turn, p.n`, conversation, turn, turn, limit)
+	}, shown+`SELECT p.turn, p.n, p.kind, p.at, p.body FROM h CROSS JOIN steps p WHERE p.turn = h.id ORDER BY p.turn, p.n`, conversation, turn, turn, limit)
 }

@@ -114,7 +114,7 @@ func migrate(c *conn, made []migration) error {
 		return err
 	}
 	if version == len(made) { // nothing to write, but is it possible?
-		return wrap("try to write", c.script("BEGIN IMMEDIATE; ROLLBACK"))
+		return wrap("try to write", c.script("BEGIN IMMEDIATE; UPDATE meta SET value = value WHERE key = ''; ROLLBACK"))
 	}
 	for i := version; i < len(made); i++ {
 		sql := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", made[i].sql, applicationID, i+1)

@@ -39,7 +39,7 @@ func (s *Store) SettleTurn(t Settled) (Turn, error) {
 }
 
 func (f *fact) settle(done *Turn, t Settled) error {
-	done.State, done.Outcome, done.Ended, done.Text, done.Error = Done, t.Outcome, t.At, t.Text, t.Error
+	done.State, done.Outcome, done.Ended, done.Text, done.Error = Done, t.Outcome, max(t.At, 1), t.Text, t.Error
 	done.Wait, done.Resumed, done.RearmN, done.RearmOf, done.Episode = Wait{}, "", 0, 0, nil
 	done.Version++
 	if t.Reason.Why != "" {

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -59,6 +60,7 @@ func Open(c Config, log *slog.Logger) (s *Store, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, wrap("open store", err)
 	}
+	_, _ = sqlite.Fdatasync(true) // as SQLite is built elsewhere, where the system has it: a commit needs data and size, no time stamps
 	held, err := lock(dir)
 	if err != nil {
 		return nil, wrap("open store", err)

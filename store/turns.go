@@ -50,7 +50,7 @@ func (f Filter) ids(limit int) (sql string, args []any) {
 		common[0] = int64(1<<63 - 1)
 	}
 	if f.Bot != "" {
-		where, common = where+" AND conversation IN (SELECT id FROM conversations WHERE bot = ?)", append(common, f.Bot)
+		where, common = where+" AND EXISTS (SELECT 1 FROM conversations b WHERE b.id = conversation AND b.bot = ?)", append(common, f.Bot)
 	}
 	if f.Model != "" {
 		where, common = where+" AND model = ?", append(common, f.Model)
@@ -68,20 +68,6 @@ func (f Filter) ids(limit int) (sql string, args []any) {
 		args = append(append(append(args, state), common...), limit)
 	}
 	return strings.Join(parts, " UNION ALL "), args
-}
-
-// OpenTurns reads a conversation's turns that are not done, oldest first.
-func (s *Store) OpenTurns(conversation ID) (turns []Turn, err error) {
-	err = s.read(func(c *conn) error {
-		return c.each(func(r row) error {
-			var t Turn
-			err := t.scan(r)
-			turns = append(turns, t)
-			return err
-		}, `SELECT `+turnColumns+` FROM turns t JOIN conversations c ON c.id = t.conversation
-			WHERE t.conversation = ? AND t.state <> 'done' ORDER BY t.id`, conversation)
-	})
-	return turns, wrap("read open turns", err)
 }
 
 var errCounted = errors.New("the snapshot has been read before")
@@ -123,4 +109,27 @@ func (c *conn) counts() (map[State]int64, error) {
 		return err
 	}, `SELECT state, count(*) FROM turns GROUP BY state`)
 	return counts, err
+}
+
+// LastTurn reads the newest turn of a conversation that is done with the given outcome; ErrNotFound.
+func (s *Store) LastTurn(conversation ID, outcome Outcome) (t Turn, err error) {
+	err = s.read(func(c *conn) error {
+		return t.scan(c.one(`SELECT `+turnColumns+` FROM turns t JOIN conversations c ON c.id = t.conversation
+			WHERE t.conversation = ? AND t.state = 'done' AND t.outcome = ? ORDER BY t.id DESC LIMIT 1`, conversation, outcome))
+	})
+	return t, wrap("read last turn", err)
+}
+
+// OpenTurns reads a conversation's turns that are not done, oldest first.
+func (s *Store) OpenTurns(conversation ID) (turns []Turn, err error) {
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var t Turn
+			err := t.scan(r)
+			turns = append(turns, t)
+			return err
+		}, `SELECT `+turnColumns+` FROM turns t JOIN conversations c ON c.id = t.conversation
+			WHERE t.conversation = ? AND t.ended = 0 ORDER BY t.id`, conversation)
+	})
+	return turns, wrap("read open turns", err)
 }

@@ -1,5 +1,7 @@
 package store
 
+import "errors"
+
 // Waiting sends a turn to wait: in process, parked, re-arming or owed.
 type Waiting struct {
 	Turn        ID
@@ -39,9 +41,26 @@ func (s *Store) WaitTurn(w Waiting) (Turn, error) {
 		if err != nil {
 			return err
 		}
-		return f.tell(&t, w.Told)
+		if err := f.tell(&t, w.Told); err != nil {
+			return err
+		}
+		return f.atGate(&t)
 	})
 	return outcome("let turn wait", t, err)
+}
+
+// atGate puts the moment into a turn that reading it gives: a gate's end, if it waits at one.
+func (f *fact) atGate(t *Turn) error {
+	if t.Gate == "" {
+		return nil
+	}
+	var until Time
+	err := f.one(`SELECT until FROM gates WHERE key = ?`, t.Gate).Scan(&until)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	t.RetryAt = max(t.RetryAt, until)
+	return err
 }
 
 // Stepped is a completed step that does not end the turn: the episode is over.

@@ -1,6 +1,9 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"math"
+)
 
 // Wake makes a waiting turn queued: by timer, gate, message, operator, schedule or start. The wait
 // is cleared, its reason stays; with NewEpisode the episode and the re-arm are cleared as well.
@@ -53,7 +56,7 @@ func (f *fact) wake(t *Turn, newEpisode bool) error {
 func (s *Store) Interrupt(now Time) (int, error) {
 	var turns []Ready
 	err := s.write(now, func(f *fact) (err error) {
-		turns, err = f.ready(nil, 1<<62, nil, `SELECT id, conversation, retry_at, state FROM turns WHERE state IN ('running', 'retrying') ORDER BY id`)
+		turns, err = f.ready(nil, math.MaxInt32, nil, `SELECT id, conversation, retry_at, state FROM turns WHERE state IN ('running', 'retrying') ORDER BY id`)
 		for _, t := range turns {
 			err = errors.Join(err, f.interrupt(t))
 		}

@@ -175,7 +175,8 @@ func (w *writer) run(e *entry) (good bool) {
 	return e.err == nil
 }
 
-// close waits for the facts under way; those that come later are refused.
+// close waits for the facts under way and empties the write-ahead log into the file; facts that come
+// later are refused.
 func (w *writer) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,5 +184,7 @@ func (w *writer) close() error {
 	for w.leading {
 		w.idle.Wait()
 	}
+	// Closing would do this too, unless a reader in another process keeps the file open.
+	_ = w.conn.script("PRAGMA busy_timeout = 200; PRAGMA wal_checkpoint(TRUNCATE)")
 	return w.conn.close()
 }

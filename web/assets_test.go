@@ -48,6 +48,24 @@ func TestPageAndAssets(t *testing.T) {
 	}
 }
 
+// The page as it is built: every file it names is there, under a name that changes with it.
+func TestBuiltPageNamesItsFiles(t *testing.T) {
+	a, err := loadAssets(Dist)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile(`/assets/([^"]+)`).FindAllStringSubmatch(string(a.index.body), -1) {
+		if _, ok := a.files[name[1]]; !ok {
+			t.Errorf("index.html names /assets/%s, which is not served", name[1])
+		}
+	}
+	for name, f := range a.files {
+		if bytes.Contains(f.body, []byte("/assets/")) {
+			t.Errorf("%s names other files itself; only index.html is rewritten to hashed names", name)
+		}
+	}
+}
+
 func TestAcceptsGzip(t *testing.T) {
 	for in, want := range map[string]bool{"gzip": true, "br, GZIP": true, "gzip;q=0.5": true, "gzip; q=0": false, "gzip;q=0.0": false, "br": false, "": false, "x-gzip": false} {
 		if got := acceptsGzip(in); got != want {

@@ -64,6 +64,9 @@ func (s *Server) carryOut(ctx context.Context, c command.Command, once *store.Co
 	if c.IfVersion > 0 && (!strings.HasPrefix(c.Name, "turn.") || c.Filter != nil) {
 		return carried{}, badRequest(`"if_version" belongs to commands on one turn; %s has none`, c.Name)
 	}
+	if err := s.store.Known(once); err != nil && c.Filter == nil { // before a version or a gate that it has changed itself is looked at
+		return result(once, err)
+	}
 	switch c.Name {
 	case command.Send:
 		return s.say(ctx, c, once)
@@ -75,6 +78,10 @@ func (s *Server) carryOut(ctx context.Context, c command.Command, once *store.Co
 		return s.one(ctx, c, once, s.engine.Cancel)
 	case command.Release:
 		return plain(once, "", s.engine.Release(ctx, c.Target, once))
+	case command.Pause:
+		return plain(once, "", s.engine.Pause(ctx, c.Target, once))
+	case command.Unpause:
+		return plain(once, "", s.engine.Unpause(ctx, c.Target, once))
 	case command.Rename:
 		return plain(once, c.Target, s.store.RenameChat(c.Target, c.Title, once.At, once))
 	case command.Delete:

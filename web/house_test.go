@@ -93,6 +93,14 @@ func (f *fakeHouse) ordered(o engine.Order) (store.Turn, error) {
 	return t, err
 }
 
+func (f *fakeHouse) Pause(_ context.Context, target string, c *store.Command) error {
+	return f.store.SetMeta("paused", target, c)
+}
+
+func (f *fakeHouse) Unpause(_ context.Context, _ string, c *store.Command) error {
+	return f.store.SetMeta("paused", "", c)
+}
+
 func (f *fakeHouse) Release(_ context.Context, model string, _ *store.Command) error {
 	if model != "demo/echo" {
 		return store.ErrNotFound

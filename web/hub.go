@@ -61,7 +61,7 @@ func (h *hub) run(ctx context.Context) {
 			if !h.watched() {
 				break
 			}
-			if !more && !h.wait(ctx, changed, h.live.left, 0) || !h.wait(ctx, nil, nil, hubPause) {
+			if !h.wait(ctx, nil, nil, hubPause) || !more && !h.wait(ctx, changed, h.live.left, 0) {
 				return
 			}
 		}

@@ -15,7 +15,7 @@ const moment = store.Time(1_750_000_000_123) // 2025-06-15T15:06:40.123Z
 
 func golden(t *testing.T, what string, v any, want string) {
 	t.Helper()
-	b, err := json.Marshal(v)
+	b, err := encode(v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,11 @@ func TestShapes(t *testing.T) {
 
 	md := NewLive().md
 	golden(t, "what a person says", showMessage(store.Message{ID: 4, Turn: 1, Role: "user", Kind: "message", Text: "**a** <b>", At: moment}, "c1", md),
-		`{"id":"`+store.ID(4).String()+`","chat":"c1","turn":"`+store.ID(1).String()+`","role":"user","kind":"message","name":null,"text":"**a** \u003cb\u003e",`+
-			`"html":"\u003cp\u003e**a** \u0026lt;b\u0026gt;\u003c/p\u003e","at":"2025-06-15T15:06:40.123Z","edited":null}`)
+		`{"id":"`+store.ID(4).String()+`","chat":"c1","turn":"`+store.ID(1).String()+`","role":"user","kind":"message","name":null,"text":"**a** <b>",`+
+			`"html":"<p>**a** &lt;b&gt;</p>","at":"2025-06-15T15:06:40.123Z","edited":null}`)
 	golden(t, "what the bot says", showMessage(store.Message{ID: 4, Turn: 1, Role: "bot", Kind: "answer", Name: "ada", Text: "**a**", At: moment, Edited: moment}, "c1", md),
 		`{"id":"`+store.ID(4).String()+`","chat":"c1","turn":"`+store.ID(1).String()+`","role":"bot","kind":"answer","name":"ada","text":"**a**",`+
-			`"html":"\u003cp\u003e\u003cstrong\u003ea\u003c/strong\u003e\u003c/p\u003e","at":"2025-06-15T15:06:40.123Z","edited":"2025-06-15T15:06:40.123Z"}`)
+			`"html":"<p><strong>a</strong></p>","at":"2025-06-15T15:06:40.123Z","edited":"2025-06-15T15:06:40.123Z"}`)
 
 	golden(t, "gate", showGate(engine.GateShape{Provider: "openai", Model: "a/b", Why: "hold", Class: "rate_limit", Until: moment, Since: moment, Error: "429", Held: 2}),
 		`{"id":"openai/a/b","provider":"openai","model":"a/b","why":"hold","until":"2025-06-15T15:06:40.123Z","since":"2025-06-15T15:06:40.123Z","class":"rate_limit","error":"429","waiting":2}`)

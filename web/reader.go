@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -54,7 +53,7 @@ func (r *reader) event(c store.Change, follows func(chat string) bool) (e event,
 	if err != nil {
 		return e, false, fmt.Errorf("read %s %s for open pages: %w", c.Kind, c.ID, err)
 	}
-	e.frame, err = json.Marshal(struct {
+	e.frame, err = encode(struct {
 		T   string `json:"t"`
 		Seq int64  `json:"seq"`
 		K   string `json:"k"`

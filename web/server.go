@@ -44,6 +44,8 @@ type house interface {
 	Cancel(ctx context.Context, o engine.Order) (store.Turn, error)
 	Resume(ctx context.Context, o engine.Order) (store.Turn, error)
 	Release(ctx context.Context, model string, c *store.Command) error
+	Pause(ctx context.Context, target string, c *store.Command) error
+	Unpause(ctx context.Context, target string, c *store.Command) error
 	Shape() engine.Shape
 }
 

@@ -61,7 +61,7 @@ func (s *Server) handleState(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, stateJSON{
 		Now: store.At(now), Version: s.version, Uptime: int64(now.Sub(s.started).Seconds()), Turns: counts(shape),
 		Gates: show(shape.Gates, showAdmission), Upcoming: show(shape.Upcoming, showUpcoming), Alerts: []struct{}{},
-		Surfaces: []surfaceJSON{{Name: surface, State: "connected", Since: store.At(s.started)}},
+		Surfaces: show(shape.Surfaces, func(l engine.SurfaceShape) surfaceJSON { return surfaceJSON{Name: l.Name, State: l.State, Since: l.Since} }),
 	})
 }
 

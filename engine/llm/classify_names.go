@@ -41,7 +41,8 @@ func nameClass(n string) (Class, weight) {
 		"usagelimitexceeded", "budgetexceeded", "arrearage", "accountoverdue", "insufficientbalance", "insufficientcredits",
 		"insufficientfunds", "insufficientuserquota", "preconsumetokenquotafailed", "paymentrequired", "exceededcurrentquota",
 		"creditsexhausted", "creditexhausted", "outofcredits", "nocredits", "spendlimitexceeded", "spendinglimitreached",
-		"allocationquotafreetieronly", "monthlylimitexceeded", "subscriptionrequired", "usagenotincluded", "1113", "1308", "1309", "1310", "1316":
+		"allocationquotafreetieronly", "monthlylimitexceeded", "subscriptionrequired", "usagenotincluded", "1113",
+		"1308", "1309", "1310", "1316":
 		return Quota, certain
 	case "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsize", "requesttoolarge", "payloadtoolarge",
 		"requestentitytoolarge", "stringabovemaxlength", "modelmaxprompttokensexceeded", "tokenslimitreached",
@@ -49,10 +50,12 @@ func nameClass(n string) (Class, weight) {
 		return TooLarge, certain
 	case "invalidapikey", "incorrectapikey", "apikeyinvalid", "apikeyexpired", "missingapikey", "expiredtoken", "invalidtoken",
 		"unrecognizedclient", "invalidsignature", "incompletesignature", "missingauthenticationtoken", "invalidclienttokenid",
-		"invalidauthentication", "accountdeactivated", "servicedisabled", "apikeyservicedisabled", "tokenexpired", "invalidiamtoken",
+		"invalidauthentication", "accountdeactivated", "servicedisabled", "apikeyservicedisabled", "tokenexpired",
+		"invalidiamtoken",
 		"invalidaccesstoken", "invalidaccountkey":
 		return Auth, certain
-	case "modelnotfound", "deploymentnotfound", "contentpolicyviolation", "contentfilter", "contentfiltered", "contentmoderation",
+	case "modelnotfound", "deploymentnotfound", "contentpolicyviolation", "contentfilter", "contentfiltered",
+		"contentmoderation",
 		"responsibleaipolicyviolation", "invalidprompt", "unsupportedcountryregionterritory", "unsupportedparameter",
 		"unsupportedvalue", "datainspectionfailed", "modelnotsupported", "unknownmodel", "invalidmodel", "modeldecommissioned",
 		"toolusefailed", "jsonvalidatefailed", "promptblocked", "moderationblocked", "safety", "operationnotsupported",
@@ -114,8 +117,8 @@ func genericName(n string) (Class, weight) {
 // partName is nameClass for a word that only contains a known one.
 func partName(n string) (Class, weight) {
 	switch {
-	case has(n, "insufficientquota", "insufficientbalance", "insufficientcredit", "insufficientfund", "credit", "billing", "budget",
-		"payment", "overdue", "arrear"):
+	case has(n, "insufficientquota", "insufficientbalance", "insufficientcredit", "insufficientfund", "credit",
+		"billing", "budget", "payment", "overdue", "arrear"):
 		return Quota, certain
 	case has(n, "contextlength", "contextwindow", "contextsize", "toolarge", "inputtoolong", "prompttoolong"):
 		return TooLarge, certain

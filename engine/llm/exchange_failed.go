@@ -63,7 +63,7 @@ func (x *exchange) empty(f *Failure) *Failure {
 
 // seen marks a failure after the headers of a 200.
 func (x *exchange) seen(f *Failure) *Failure {
-	f.Begun = true
+	f.Begun, f.Status = true, x.res.StatusCode
 	f.RequestID = requestID(x.res.Header)
 	return f
 }

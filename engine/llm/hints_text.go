@@ -13,7 +13,8 @@ func (w *waits) text(s string) {
 		s = s[:64<<10]
 	}
 	low := lowerASCII(s)
-	for _, phrase := range []string{"try again in", "try again after", "retry in", "retry after", "retry-after", "regain access on", "resets at"} {
+	for _, phrase := range []string{"try again in", "try again after", "retry in", "retry after", "retry-after",
+		"regain access on", "resets at"} {
 		from := 0
 		for range 32 {
 			i := strings.Index(low[from:], phrase)
@@ -143,9 +144,13 @@ func dateLayouts() []string {
 	return []string{
 		time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700",
 		"2006-01-02 15:04:05 -07:00", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02 15:04Z07:00", "2006-01-02",
-		"Mon, 02 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05", "Monday, 02-Jan-06 15:04:05", "Mon Jan _2 15:04:05 2006", "Mon Jan 2 15:04:05 2006",
-		"January 2, 2006 15:04:05", "January 2, 2006 15:04", "January 2, 2006 3:04 PM", "January 2, 2006, 15:04", "January 2, 2006, 3:04 PM", "January 2, 2006",
-		"Jan 2, 2006 15:04:05", "Jan 2, 2006 15:04", "Jan 2, 2006 3:04 PM", "Jan 2, 2006, 15:04", "Jan 2, 2006, 3:04 PM", "Jan 2, 2006",
-		"2 January 2006 15:04:05", "2 January 2006 15:04", "2 January 2006", "2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006",
+		"Mon, 02 Jan 2006 15:04:05", "Mon, 2 Jan 2006 15:04:05", "Monday, 02-Jan-06 15:04:05",
+		"Mon Jan _2 15:04:05 2006", "Mon Jan 2 15:04:05 2006",
+		"January 2, 2006 15:04:05", "January 2, 2006 15:04", "January 2, 2006 3:04 PM", "January 2, 2006, 15:04",
+		"January 2, 2006, 3:04 PM", "January 2, 2006",
+		"Jan 2, 2006 15:04:05", "Jan 2, 2006 15:04", "Jan 2, 2006 3:04 PM", "Jan 2, 2006, 15:04",
+		"Jan 2, 2006, 3:04 PM", "Jan 2, 2006",
+		"2 January 2006 15:04:05", "2 January 2006 15:04", "2 January 2006", "2 Jan 2006 15:04:05",
+		"2 Jan 2006 15:04", "2 Jan 2006",
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net"
 	"net/http"
@@ -84,29 +83,6 @@ func (c *Client) Send(ctx context.Context, path string, body []byte, p Parser) i
 			yield(Event{}, f)
 		}
 	}
-}
-
-// Get asks for a small JSON document, such as the list of models: at most 1 MB of a 200's body, or
-// a *Failure. It is not a send; the caller limits it by ctx.
-func (c *Client) Get(ctx context.Context, path string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
-	if err != nil {
-		return nil, c.failure(Answer{Err: err})
-	}
-	req.Header = c.header.Clone()
-	res, err := c.http.Do(req)
-	if err != nil {
-		return nil, c.failure(Answer{Err: err})
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
-	if res.StatusCode != http.StatusOK {
-		return nil, c.failure(Answer{Status: res.StatusCode, Header: res.Header, Body: body})
-	}
-	if err != nil {
-		return nil, c.failure(Answer{Err: err})
-	}
-	return body, nil
 }
 
 // request builds the POST. GetBody is taken away, so that nothing can rewind the body.

@@ -21,8 +21,10 @@ func statedLimit(t string) int64 {
 	if !has(t, "token", "context", "length", "too long", "limit") || has(t, "bytes", " mb") {
 		return 0
 	}
-	for _, phrase := range []string{"context length is", "context length of", "context window of", "context window is", "context size (", "size limit of", "prompt length is", "maximum length of",
-		"tokens allowed (", "maximum number of tokens allowed (", "exceeds the limit of", "exceeds limit of", "exceeded model token limit", "cannot exceed", "must be <=", "> ", "maximum length",
+	for _, phrase := range []string{"context length is", "context length of", "context window of",
+		"context window is", "context size (", "size limit of", "prompt length is", "maximum length of",
+		"tokens allowed (", "maximum number of tokens allowed (", "exceeds the limit of", "exceeds limit of",
+		"exceeded model token limit", "cannot exceed", "must be <=", "> ", "maximum length",
 		"maximum of", "limit is", "limit of", "max size", "limit"} {
 		if n := number(t, phrase); n > 0 && strings.Contains(t, phrase) {
 			return n

@@ -125,7 +125,8 @@ func looksLikeToken(word string) bool {
 // looksLikeKey knows keys by how they begin; a masked key (sk-ab***xy) is hidden as well.
 func looksLikeKey(word string) bool {
 	word = strings.TrimPrefix(strings.TrimPrefix(word, "key="), "key:")
-	for _, p := range []string{"sk-", "sk_", "gsk_", "xai-", "hf_", "AIza", "eyJ", "nvapi-", "pplx-", "csk-", "tgp_", "fw_", "r8_", "xoxb-", "xapp-", "AKIA", "ASIA"} {
+	for _, p := range []string{"sk-", "sk_", "gsk_", "xai-", "hf_", "AIza", "eyJ", "nvapi-", "pplx-", "csk-", "tgp_",
+		"fw_", "r8_", "xoxb-", "xapp-", "AKIA", "ASIA"} {
 		if strings.HasPrefix(word, p) && len(word) >= len(p)+6 {
 			return true
 		}

@@ -114,7 +114,8 @@ func (r *reading) member(at int, name string, v any, of map[string]any) any {
 	l := &r.layers[at]
 	switch name {
 	case "choices", "candidates", "content", "input", "ctx", "output", "messages", "prompt", "failedgeneration", "url", "loc",
-		"flaggedinput", "previouserrors", "usage", "param", "model", "id", "requestid", "userid", "stack", "traceback", "headersraw":
+		"flaggedinput", "previouserrors", "usage", "param", "model", "id", "requestid", "userid", "stack",
+		"traceback", "headersraw":
 		return nil // not about the error, or the user's own words
 	case "code", "type", "status", "reason", "errorcode", "errortype", "kind", "statuscode", "rawstatuscode", "httpcode",
 		"httpstatus", "errcode", "slug", "blockreason":
@@ -147,7 +148,8 @@ func (r *reading) member(at int, name string, v any, of map[string]any) any {
 		return v
 	case string:
 		switch name {
-		case "error", "errors", "detail", "details", "raw", "cause", "body", "data", "response", "innererror", "reasons", "errormsg", "fault", "exception":
+		case "error", "errors", "detail", "details", "raw", "cause", "body", "data", "response", "innererror",
+			"reasons", "errormsg", "fault", "exception":
 			return v
 		}
 	}

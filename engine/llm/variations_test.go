@@ -81,6 +81,12 @@ func variations() []variation {
 		{"xai message form", 429, "", `{"error":{"message":"Your team has used all available credits","code":"some-code"}}`, Quota, ""},
 		{"one-api quota", 403, "", `{"error":{"message":"user quota is not enough","type":"new_api_error","code":"insufficient_user_quota"}}`, Quota, ""},
 		{"copilot premium", 402, "", `You have no quota`, Quota, ""},
+		{"xai no credits yet", 403, "", `{"code":"The caller does not have permission to execute the specified operation","error":"Your newly created team doesn't have any credits yet. You can purchase credits on https://console.x.ai/team/default."}`, Quota, ""},
+		{"codex plan", 403, "", `{"error":{"type":"usage_not_included","message":"Upgrade to Plus to use this"}}`, Quota, ""},
+		{"nim credits", 402, "", `{"status":402,"title":"Payment Required","detail":"Account 'x': Cloud credits expired - Please contact NVIDIA representatives"}`, Quota, ""},
+		{"azure apim", 403, "", `{"statusCode":403,"message":"Out of call volume quota. Quota will be replenished in 04:08:41."}`, Quota, ""},
+		{"bedrock service quota", 400, "x-amzn-errortype: ServiceQuotaExceededException", `{"message":"Your request exceeds the service quota for your account."}`, Quota, ""},
+		{"gemini prepaid", 429, "", `{"error":{"code":429,"message":"Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing.","status":"RESOURCE_EXHAUSTED"}}`, Quota, ""},
 		{"chinese balance", 400, "", `{"error":{"message":"账户余额不足，请充值","code":"30001"}}`, Quota, ""},
 
 		// windows
@@ -125,6 +131,18 @@ func variations() []variation {
 		{"headers in the body without case", 429, "", `{"error":{"message":"Provider returned error","code":429,"metadata":{"headers":{"Retry-After":"17","x-ratelimit-remaining":"9","x-ratelimit-reset":"99"}}}}`, RateLimit, "17s"},
 		{"proto duration", 429, "", `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":{"seconds":"5","nanos":500000000}}]}}`, RateLimit, "5.5s"},
 
+		{"openai offers a payment method", 429, "", `{"error":{"message":"Rate limit reached for default-m in organization org-x on requests per min. Limit: 3 / min. Please try again in 20s. Contact us through our help center if you continue to have issues. Please add a payment method to your account to increase your rate limit. Visit https://x.test/account/billing to add a payment method.","type":"requests","param":null,"code":"rate_limit_exceeded"}}`, RateLimit, "20s"},
+		{"offer of a key", 429, "", `{"error":{"message":"Free usage is rate limited. Please provide your own API key to go on.","code":429}}`, RateLimit, ""},
+		{"nim", 429, "", `{"status":429,"title":"Too Many Requests","type":"urn:inference-service:problem-details:too-many-requests"}`, RateLimit, ""},
+		{"hf hourly", 429, "", `{"error":"Rate limit reached. You reached free usage limit (reset hourly). Please subscribe to a plan to use the API at this rate"}`, RateLimit, ""},
+		{"copilot model", 429, "", `{"error":{"message":"Sorry, you have been rate-limited.","code":"user_model_rate_limited"}}`, RateLimit, ""},
+		{"twice wrapped", 500, "", `{"error":{"message":"{\"error\":{\"message\":\"{\\\"error\\\":{\\\"code\\\":429,\\\"message\\\":\\\"slow, retry in 5s\\\"}}\"}}","type":"server_error"}}`, RateLimit, "5s"},
+		{"escaped once more in a message", 502, "", `{"error":{"message":"upstream said {\\\"error\\\":{\\\"type\\\":\\\"rate_limit_error\\\",\\\"message\\\":\\\"Too many requests\\\"}}"}}`, RateLimit, ""},
+		{"cut dump", 500, "", `{"error":{"message":"OpenAIException - {\"error\": {\"message\": \"Rate limit reached on tokens per min. Please try again in 2s. Visit htt"}}`, RateLimit, "2s"},
+		{"sse in a failed body", 429, "", "event: error\ndata: {\"error\":{\"message\":\"Rate limit reached, retry after 4 s\"}}\n\n", RateLimit, "4s"},
+		{"body code under 500", 500, "", `{"error":{"code":429,"message":"x"}}`, RateLimit, ""},
+		{"generic body code under 503", 503, "", `{"error":{"code":500,"message":"x"}}`, Overloaded, ""},
+
 		// never as it is
 		{"xai prompt", 400, "", `{"code":"Client specified an invalid argument","error":"This model's maximum prompt length is 131072 but the request contains 537812 tokens."}`, TooLarge, ""},
 		{"copilot", 400, "", `{"error":{"message":"prompt token count of 135233 exceeds the limit of 128000","code":"model_max_prompt_tokens_exceeded","param":"","type":""}}`, TooLarge, ""},
@@ -156,6 +174,8 @@ func variations() []variation {
 		{"schema behind a 500", 500, "", `{"error":{"message":"tools.0.custom.input_schema: JSON schema is invalid","type":"server_error"}}`, Refused, ""},
 		{"openrouter wrapped 400", 400, "", `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\n  \"error\": {\n    \"message\": \"Response input messages must contain the word 'json' in some form\",\n    \"type\": \"invalid_request_error\",\n    \"param\": \"input\",\n    \"code\": null\n  }\n}","provider_name":"OpenAI"}}}`, Refused, ""},
 		{"image fetch timed out", 400, "", `{"error":{"message":"Timeout while downloading https://x.test/a.png.","type":"invalid_request_error","param":null,"code":"invalid_image_url"}}`, Refused, ""},
+		{"cloudflare block", 403, "content-type: text/html", `<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head><body><h1>Sorry, you have been blocked</h1></body></html>`, Refused, ""},
+		{"output tokens of a parameter", 400, "", `{"error":{"message":"max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for m","type":"invalid_request_error"}}`, Refused, ""},
 		{"410", 410, "", `{"error":"model was removed"}`, Refused, ""},
 		{"405", 405, "", `<html><title>405 Not Allowed</title></html>`, Refused, ""},
 		{"max_tokens too large", 400, "", `{"error":{"message":"max_tokens is too large: 32768. This model supports at most 16384 completion tokens, whereas you provided 32768.","type":"invalid_request_error","param":"max_tokens","code":null}}`, Refused, ""},
@@ -171,6 +191,10 @@ func variations() []variation {
 		{"wrapped overload behind 429", 429, "", `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}","provider_name":"Anthropic"}}}`, Overloaded, ""},
 		{"azure 503", 503, "", `{"error":{"code":"ServiceUnavailable","message":"The service is temporarily unable to process your request. Please try again later."}}`, Overloaded, ""},
 		{"vllm starting", 503, "", `Service Unavailable`, Overloaded, ""},
+
+		{"workers ai", 429, "", `{"errors":[{"message":"AiError: Capacity temporarily exceeded, please try again.","code":3040}],"success":false}`, Overloaded, ""},
+		{"azure peak", 429, "", `{"error":{"code":"NoCapacity","message":"The system is currently experiencing high demand and cannot process your request. Your request exceeds the maximum usage size allowed during peak load."}}`, Overloaded, ""},
+		{"groq over capacity", 503, "", `{"error":{"message":"m is currently over capacity. Please try again and back off exponentially.","type":"internal_server_error"}}`, Overloaded, ""},
 
 		// time and inside
 		{"bedrock model timeout", 408, "x-amzn-errortype: ModelTimeoutException", `{"message":"The request took too long to process."}`, Timeout, ""},

@@ -37,7 +37,7 @@ CREATE TABLE turns (
 	version         INTEGER NOT NULL DEFAULT 1,
 	created         INTEGER NOT NULL,
 	spoken          INTEGER NOT NULL,
-	ended           INTEGER NOT NULL DEFAULT 0,
+	ended           INTEGER NOT NULL DEFAULT 0,  -- 0 until it is done
 	messages        INTEGER NOT NULL DEFAULT 1,
 	retry_at        INTEGER NOT NULL DEFAULT 0,  -- 0 unless it waits
 	gate            TEXT    NOT NULL DEFAULT '', -- '' unless it waits
@@ -64,7 +64,7 @@ CREATE TABLE turns (
 	text            TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX turns_conversation ON turns (conversation);
-CREATE INDEX turns_open ON turns (conversation) WHERE state <> 'done';
+CREATE INDEX turns_open ON turns (conversation) WHERE ended = 0; -- not by state: most facts change that and would write here too
 CREATE INDEX turns_state ON turns (state);
 CREATE INDEX turns_due ON turns (retry_at) WHERE retry_at > 0;
 CREATE INDEX turns_gate ON turns (gate, spoken) WHERE gate <> '';

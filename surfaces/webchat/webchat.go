@@ -33,7 +33,7 @@ func (*Surface) Name() string { return "web" }
 func (*Surface) Traits() engine.Traits { return engine.Traits{Local: true} }
 
 // Run has no line to keep alive.
-func (*Surface) Run(ctx context.Context) error {
+func (*Surface) Run(ctx context.Context, _ *engine.Engine) error {
 	<-ctx.Done()
 	return nil
 }

@@ -31,6 +31,8 @@ const (
 	Resume  = "turn.resume"
 	Cancel  = "turn.cancel"
 	Release = "hold.release"
+	Pause   = "pause"
+	Unpause = "unpause"
 	Rename  = "chat.rename"
 	Delete  = "chat.delete"
 )
@@ -47,7 +49,7 @@ func Known() []struct {
 	}{
 		{Send, true}, {Stop, true}, {Resume, true}, {Cancel, true}, {"turn.regenerate", false}, {"message.edit", false},
 		{Release, true}, {"alert.ack", false}, {"schedule.run", false}, {"schedule.pause", false}, {"approval.decide", false},
-		{Rename, true}, {Delete, true}, {"pause", false}, {"unpause", false},
+		{Rename, true}, {Delete, true}, {Pause, true}, {Unpause, true},
 	}
 }
 

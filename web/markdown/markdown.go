@@ -7,7 +7,9 @@
 package markdown
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"html"
 	"regexp"
 	"strings"
@@ -98,7 +100,10 @@ func (r *Renderer) Blocks(markdown string) []string {
 }
 
 // HTML renders a whole text.
-func (r *Renderer) HTML(markdown string) string { return strings.Join(r.Blocks(markdown), "\n") }
+func (r *Renderer) HTML(markdown string) string {
+	source := []byte(markdown)
+	return r.render(source, r.md.Parser().Parse(text.NewReader(source)))
+}
 
 // blocks also says at which byte the last block's first line begins; -1 if that is not known.
 func (r *Renderer) blocks(source []byte) (blocks []string, last int) {
@@ -108,12 +113,7 @@ func (r *Renderer) blocks(source []byte) (blocks []string, last int) {
 		if n.Kind() == ast.KindLinkReferenceDefinition {
 			continue
 		}
-		var buf bytes.Buffer
-		if err := r.md.Renderer().Render(&buf, source, n); err != nil {
-			buf.Reset() // a block that cannot be rendered is shown as it was written
-			buf.WriteString("<pre>" + html.EscapeString(string(source)) + "</pre>")
-		}
-		blocks = append(blocks, strings.TrimSpace(r.policy.Sanitize(buf.String())))
+		blocks = append(blocks, r.render(source, n))
 		if start := lineStart(source, n); start > last {
 			last = start
 		} else if len(blocks) > 1 {
@@ -121,6 +121,16 @@ func (r *Renderer) blocks(source []byte) (blocks []string, last int) {
 		}
 	}
 	return blocks, last
+}
+
+// render gives a node's HTML as far as the policy lets it through.
+func (r *Renderer) render(source []byte, n ast.Node) string {
+	var buf bytes.Buffer
+	w := bufio.NewWriterSize(&buf, 512)
+	if err := errors.Join(r.md.Renderer().Render(w, source, n), w.Flush()); err != nil {
+		return "<pre>" + html.EscapeString(string(source)) + "</pre>" // shown as it was written
+	}
+	return strings.TrimSpace(r.policy.SanitizeReader(&buf).String())
 }
 
 // lineStart is where the first line of a block begins, or -1.

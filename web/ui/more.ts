@@ -4,4 +4,5 @@
 export { Login } from "./more/login";
 export { Operator } from "./more/operator";
 export { TurnView } from "./more/turn";
+export { Welcome } from "./more/welcome";
 export { Why } from "./more/why";

@@ -7,29 +7,20 @@ package webtest
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
-
-// patience is how long Wait waits for what must come.
-const patience = 10 * time.Second
 
 // Browser is one running Chromium with a profile of its own.
 type Browser struct {
@@ -210,104 +201,6 @@ func (t *Tab) Clean(base string) {
 	}
 	if f := t.Foreign(base); len(f) > 0 {
 		t.t.Errorf("requests to other hosts:\n%s", strings.Join(f, "\n"))
-	}
-}
-
-// Open goes to an address and waits until it is loaded.
-func (t *Tab) Open(address string) {
-	t.t.Helper()
-	t.do("open "+address, chromedp.Do(t.ctx, chromedp.Navigate(address)))
-}
-
-// Reload loads the page again.
-func (t *Tab) Reload() {
-	t.t.Helper()
-	t.do("reload", chromedp.Do(t.ctx, chromedp.Reload()))
-}
-
-// Script runs before any script of every page that is opened from now on.
-func (t *Tab) Script(js string) {
-	t.t.Helper()
-	_, err := chromedp.Call(t.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: js})
-	t.do("add a script", err)
-}
-
-// Eval is the value of an expression, promises awaited.
-func Eval[T any](t *Tab, js string) T {
-	t.t.Helper()
-	v, err := chromedp.Run(t.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
-	t.do("evaluate "+js, err)
-	return v
-}
-
-// Wait waits until an expression is true.
-func (t *Tab) Wait(js string) {
-	t.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		v, err := chromedp.Run(t.ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
-		if err == nil && v {
-			return
-		}
-		if time.Now().After(end) {
-			text, _ := chromedp.Run(t.ctx, chromedp.Evaluate[string]("document.body.innerText"))
-			t.t.Fatalf("this did not come true: %s (last error: %v)\nthe page shows:\n%s\nconsole:\n%s", js, err, text, strings.Join(t.Console(), "\n"))
-		}
-	}
-}
-
-// WaitText waits until the page shows a text.
-func (t *Tab) WaitText(text string) {
-	t.t.Helper()
-	quoted, _ := json.Marshal(text)
-	t.Wait("document.body.innerText.includes(" + string(quoted) + ")")
-}
-
-// Click presses the first element that a CSS selector finds, once it is there.
-func (t *Tab) Click(selector string) {
-	t.t.Helper()
-	quoted, _ := json.Marshal(selector)
-	t.Wait("document.querySelector(" + string(quoted) + ")")
-	t.do("click "+selector, chromedp.Do(t.ctx, chromedp.Click(chromedp.CSS(selector))))
-}
-
-// Press clicks the button or link that bears these words.
-func (t *Tab) Press(words string) {
-	t.t.Helper()
-	quoted, _ := json.Marshal(words)
-	find := fmt.Sprintf(`[...document.querySelectorAll("button, a, summary")].find((b) => (b.innerText.trim() === %[1]s || b.getAttribute("aria-label") === %[1]s) && !b.disabled)`, quoted)
-	t.Wait(find)
-	Eval[bool](t, "("+find+".click(), true)")
-}
-
-// Type puts text where the focus is; "\r" is Enter.
-func (t *Tab) Type(text string) {
-	t.t.Helper()
-	t.do("type", chromedp.Do(t.ctx, chromedp.KeyEvent(text)))
-}
-
-// Say writes a message into the composer and sends it with Enter.
-func (t *Tab) Say(text string) {
-	t.t.Helper()
-	t.Wait(`document.querySelector("#composer")`)
-	Eval[bool](t, `(document.querySelector("#composer").focus(), true)`)
-	_, err := chromedp.Call(t.ctx, input.InsertText, input.InsertTextParams{Text: text})
-	t.do("write", err)
-	t.Type("\r")
-}
-
-// Shot writes a picture of the tab.
-func (t *Tab) Shot(file string) {
-	t.t.Helper()
-	png, err := chromedp.Run(t.ctx, chromedp.CaptureScreenshot())
-	t.do("take a picture", err)
-	t.do("make the folder", os.MkdirAll(filepath.Dir(file), 0o755))
-	t.do("write the picture", os.WriteFile(file, png, 0o644))
-}
-
-func (t *Tab) do(what string, err error) {
-	t.t.Helper()
-	if err != nil {
-		t.t.Fatalf("%s: %v", what, err)
 	}
 }
 

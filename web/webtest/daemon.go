@@ -1,7 +1,6 @@
 package webtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -185,90 +184,6 @@ func (d *Daemon) Commands() []Command {
 	return slices.Clone(d.commands)
 }
 
-func (d *Daemon) index(w http.ResponseWriter) {
-	page, err := fs.ReadFile(d.pages, "index.html")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Write(page)
-}
-
-func (d *Daemon) login(w http.ResponseWriter, r *http.Request) {
-	var body struct{ Secret string }
-	if json.NewDecoder(r.Body).Decode(&body) != nil || body.Secret != "open" {
-		d.refuse(w, 401, "login", "the link was used already or is too old")
-		return
-	}
-	d.mu.Lock()
-	d.out = false
-	d.mu.Unlock()
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func (d *Daemon) command(w http.ResponseWriter, r *http.Request) {
-	var c Command
-	if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
-		d.refuse(w, 400, "bad_request", err.Error())
-		return
-	}
-	d.mu.Lock()
-	d.commands = append(d.commands, c)
-	d.mu.Unlock()
-	if d.OnCommand != nil {
-		if status, reply := d.OnCommand(c); status != 0 {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			json.NewEncoder(w).Encode(reply)
-			return
-		}
-	}
-	d.reply(w, Object{"id": c.ID, "ok": true, "turn": nil, "chat": c.Args["chat"], "seq": 1, "duplicate": false})
-}
-
-func (d *Daemon) turns(w http.ResponseWriter, r *http.Request) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	list := []Object{}
-	for _, t := range slices.Backward(d.objects["turn"]) {
-		waits := slices.Contains([]any{"retrying", "parked", "rearming", "owed"}, t["state"])
-		state := r.FormValue("state")
-		if (r.FormValue("waiting") == "" || waits) && (state == "" || t["state"] == state) {
-			list = append(list, t)
-		}
-	}
-	d.reply(w, Object{"turns": list, "next": nil})
-}
-
-func (d *Daemon) turn(w http.ResponseWriter, r *http.Request) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, t := range d.objects["turn"] {
-		if t["id"] != r.PathValue("id") {
-			continue
-		}
-		whole := Object{"attempts": d.of("attempt", t["id"]), "steps": d.of("step", t["id"]), "posts": d.of("post", t["id"])}
-		for k, v := range t {
-			whole[k] = v
-		}
-		d.reply(w, whole)
-		return
-	}
-	d.refuse(w, 404, "not_found", "there is no turn of that id")
-}
-
-func (d *Daemon) of(kind string, turn any) []Object {
-	list := []Object{}
-	for _, o := range d.objects[kind] {
-		if o["turn"] == turn {
-			list = append(list, o)
-		}
-	}
-	return list
-}
-
 func (d *Daemon) socket(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{Subprotocols: []string{"holdfast.v1"}}
 	ws, err := up.Upgrade(w, r, nil)
@@ -314,15 +229,4 @@ func (d *Daemon) greet(l *line, chat string) {
 			l.send(Object{"t": "render", "turn": turn, "chat": chat, "from": 0, "blocks": blocks})
 		}
 	}
-}
-
-func (d *Daemon) reply(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v)
-}
-
-func (d *Daemon) refuse(w http.ResponseWriter, status int, code, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(Object{"error": Object{"code": code, "message": message}})
 }

@@ -13,6 +13,8 @@ package openai
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -26,8 +28,8 @@ import (
 
 // provider is one service.
 type provider struct {
-	client *llm.Client
-	usage  bool // ask for the usage with stream_options
+	client  *llm.Client
+	mistral bool // Mistral's dialect: no stream_options, ids of calls of exactly nine letters and digits
 }
 
 // New makes the provider of a valid section. A nil transport means one of its own; tests bring
@@ -41,15 +43,15 @@ func New(c llm.Config, transport *http.Transport) (llm.Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openai wire: %w", err)
 	}
-	return &provider{client: client, usage: takesStreamOptions(c.BaseURL)}, nil
+	return &provider{client: client, mistral: isMistral(c.BaseURL)}, nil
 }
 
-// takesStreamOptions is false for a service that refuses the parameter (422, "extra inputs are not
-// permitted") and tells the usage without being asked. For any other such server the bot's params
-// say stream_options = false.
-func takesStreamOptions(base string) bool {
+// isMistral knows the one service that refuses stream_options (422, "extra inputs are not permitted";
+// it tells the usage without being asked) and foreign ids of calls. For another server that refuses
+// stream_options the bot's params say stream_options = false.
+func isMistral(base string) bool {
 	u, err := url.Parse(base)
-	return err != nil || u.Hostname() != "api.mistral.ai"
+	return err == nil && u.Hostname() == "api.mistral.ai"
 }
 
 // Prepare fixes the bytes: the same request always gives the same ones, since encoding/json writes
@@ -57,7 +59,7 @@ func takesStreamOptions(base string) bool {
 // is false where the wire has an object (stream_options) leaves it out.
 func (p *provider) Prepare(r llm.Request) (llm.Prepared, error) {
 	body := map[string]any{"stream": true}
-	if p.usage {
+	if !p.mistral {
 		body["stream_options"] = map[string]any{"include_usage": true}
 	}
 	if len(r.Tools) > 0 {
@@ -68,7 +70,7 @@ func (p *provider) Prepare(r llm.Request) (llm.Prepared, error) {
 		delete(body, "stream_options")
 	}
 	body["model"] = r.Model
-	body["messages"] = messages(r.Messages)
+	body["messages"] = p.messages(r.Messages)
 	b, err := json.Marshal(body)
 	if err != nil {
 		return llm.Prepared{}, fmt.Errorf("write the request for %s: %w", r.Model, err)
@@ -110,20 +112,31 @@ type toolSpec struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-func messages(in []llm.Message) []wireMessage {
+func (p *provider) messages(in []llm.Message) []wireMessage {
 	out := make([]wireMessage, 0, len(in))
 	for _, m := range in {
-		w := wireMessage{Role: m.Role, ToolCallID: m.CallID}
+		w := wireMessage{Role: m.Role, ToolCallID: p.callID(m.CallID)}
 		if m.Text != "" || len(m.Calls) == 0 {
 			w.Content = &m.Text
 		}
 		for _, c := range m.Calls {
-			w.ToolCalls = append(w.ToolCalls, wireCall{ID: c.ID, Type: "function",
+			w.ToolCalls = append(w.ToolCalls, wireCall{ID: p.callID(c.ID), Type: "function",
 				Function: wireFunction{Name: c.Name, Arguments: argumentText(c.Arguments)}})
 		}
 		out = append(out, w)
 	}
 	return out
+}
+
+// callID is an id as the service takes it; another one in the chain may have made it. The same id
+// always becomes the same.
+func (p *provider) callID(id string) string {
+	foreign := strings.ContainsFunc(id, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') })
+	if id == "" || len(id) <= 40 && !p.mistral || len(id) == 9 && !foreign {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])[:9]
 }
 
 // argumentText is what the model wrote: a JSON string holds text that was no JSON (see llm.Call).

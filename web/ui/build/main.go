@@ -44,6 +44,9 @@ func build() error {
 	if err := os.CopyFS(dist, os.DirFS(filepath.Join(src, "static"))); err != nil {
 		return err
 	}
+	if err := licenses(); err != nil {
+		return err
+	}
 	sum, err := ui.Sum(src)
 	if err != nil {
 		return err
@@ -62,4 +65,21 @@ func bundle(entry string, more ...string) error {
 		return fmt.Errorf("esbuild %s: %w", entry, err)
 	}
 	return nil
+}
+
+// licenses puts those of the vendored libraries beside the bundles that hold them.
+func licenses() error {
+	names, err := filepath.Glob(filepath.Join(src, "vendor", "*", "LICENSE"))
+	if err != nil {
+		return err
+	}
+	var all []byte
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		all = fmt.Appendf(all, "%s\n\n%s\n\n", filepath.Base(filepath.Dir(name)), text)
+	}
+	return os.WriteFile(filepath.Join(dist, "licenses.txt"), all, 0o644)
 }

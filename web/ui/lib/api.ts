@@ -31,6 +31,7 @@ export interface Done {
   turn: string | null;
   chat: string | null;
   duplicate: boolean;
+  count?: number; // with a filter: turns it was carried out on
 }
 
 let loggedOut = () => {};

@@ -25,7 +25,7 @@ export const titleOf = (c: Chat | undefined): string => c?.title || "New chat";
 export const draftKey = (chat: string) => "draft." + chat;
 
 export function say(chat: string, text: string): void {
-  outbox.add(botOf(chat), chat, text);
+  outbox.add(chats.peek(chat)?.bot ?? chosen.peek() ?? "", chat, text);
 }
 
 export const newChat = () => go("/chats/" + makeId());

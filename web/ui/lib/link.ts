@@ -19,6 +19,8 @@ export const lost = signal(0);
 export const heard = signal(0);
 // refusal is why the server does not talk to us, for people.
 export const refusal = signal("");
+// ready is whether the daemon has told all there is, once at least.
+export const ready = signal(false);
 // synced is the chat whose transcript the last hello asked for and got.
 export const synced = signal<string | null>(null);
 
@@ -149,6 +151,7 @@ function up(): void {
     phase.value = "live";
     lost.value = 0;
     synced.value = have;
+    ready.value = true;
   });
   if (asked !== chat) hello(false);
 }

@@ -6,12 +6,12 @@ import { effect, signal, batch } from "@preact/signals";
 import { Refusal, send } from "./api";
 import { follow, keys, load, save } from "./keep";
 import { makeId } from "./ids";
-import { lost, phase } from "./link";
-import { messages } from "./state";
+import { lost, phase, ready } from "./link";
+import { chats, messages, page } from "./state";
 
 export interface Item {
   id: string; // of the command
-  bot: string;
+  bot: string; // "" = not known yet
   chat: string;
   text: string;
   at: number; // ms
@@ -39,7 +39,7 @@ export function start(): void {
     if (phase.value === "live" && lost.value === 0) for (const wake of [...wakes.values()]) wake();
   });
   effect(() => {
-    if (phase.value !== "login") for (const i of outbox.value) void work(i.chat);
+    if (ready.value && phase.value !== "login") for (const i of outbox.value) void work(i.chat);
   });
   effect(settle);
 }
@@ -107,9 +107,10 @@ async function work(chat: string): Promise<void> {
 }
 
 async function once(item: Item): Promise<void> {
+  const bot = item.bot || chats.peek(item.chat)?.bot || page.peek()?.bots[0]?.name;
   put({ ...item, state: "sending" });
   try {
-    const done = await send({ id: item.id, cmd: "message.send", args: { bot: item.bot, chat: item.chat, text: item.text } });
+    const done = await send({ id: item.id, cmd: "message.send", args: { bot, chat: item.chat, text: item.text } });
     put({ ...item, state: "sent", turn: done.turn });
   } catch (e) {
     const status = e instanceof Refusal ? e.status : 0;

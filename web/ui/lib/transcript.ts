@@ -28,6 +28,7 @@ export function lines(messages: Message[], turn: (id: string) => Turn | undefine
   let day = "";
   const bubble = (r: string) => {
     placed.add(r);
+    if (!turn(r) && !posts.has(r)) return; // nothing is known of it yet
     out.push({ is: "bubble", key: "b" + r, turn: r, posts: posts.get(r) ?? [] });
   };
   for (const m of sorted) {

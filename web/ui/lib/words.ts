@@ -38,10 +38,9 @@ const classWords: Record<string, string> = {
 // because is the plain reason of a wait: "demo is rate limiting (429)".
 export function because(r: Reason | null): string {
   if (!r) return "Waiting";
-  const verb = /^(is|has|does|did|cannot|refuses|says|cut|asks)\b/;
-  if (r.text && !verb.test(r.text)) return r.text;
-  const what = r.text || (classWords[r.class ?? ""] ?? "does not answer");
-  return `${r.provider ?? "The provider"} ${what}${r.status && !what.includes(String(r.status)) ? ` (${r.status})` : ""}`;
+  const text = r.text || `${r.provider ?? "The provider"} ${classWords[r.class ?? ""] ?? "does not answer"}`;
+  const said = text.replace(/^the /, "The ");
+  return r.why === "failure" && r.status && r.status !== 200 && !said.includes(String(r.status)) ? `${said} (${r.status})` : said;
 }
 
 // whyDelay says where the length of a wait comes from.

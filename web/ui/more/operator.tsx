@@ -1,7 +1,7 @@
 // The operator's page: how many turns stand where, what is held or down, what waits and what was
 // lately, what comes up.
 
-import { act, alerts, chats, Countdown, gates, Icon, MenuButton, now, Press, putTurn, State, Time, title, TryNow, turns, useEffect, useMemo, useSignal } from "#app";
+import { act, alerts, chats, Countdown, gates, Icon, MenuButton, now, Press, putTurn, State, Time, tell, title, TryNow, turns, useEffect, useMemo, useSignal } from "#app";
 import { waiting, type Gate, type Health, type Turn, type TurnState } from "../lib/wire";
 import { because, count, gateWhy, hhmmss, span, stateWord, when } from "../lib/words";
 import type { IconName } from "../view/icon";
@@ -76,7 +76,7 @@ function Alerts() {
           <li key={a.id} class="card bad">
             <p class="state bad">
               <Icon name="bell" />
-              {a.kind.replaceAll("_", " ")}
+              <span class="kind">{a.kind.replaceAll("_", " ")}</span>
             </p>
             <p>{a.text}</p>
             <p class="dim">since {when(a.since, now())}</p>
@@ -139,7 +139,10 @@ function Turns({ filter }: { filter: Filter }) {
   const name = filter === "waiting" ? "Waiting turns" : filter === "all" ? "Latest turns" : `${stateWord(filter)} turns`;
   return (
     <section>
-      <h2>{name}</h2>
+      <div class="titled">
+        <h2>{name}</h2>
+        {rows.length > 1 && filter !== "all" && filter !== "done" && <Many filter={filter} />}
+      </div>
       {list.error.value && <p class="dim">{list.error.value}</p>}
       {rows.length ? (
         <ul class="rows">
@@ -152,6 +155,47 @@ function Turns({ filter }: { filter: Filter }) {
       )}
       {list.value.value?.next && <p class="dim">The newest 50 are shown; the command line shows all: holdfast turns</p>}
     </section>
+  );
+}
+
+type Bulk = "turn.resume" | "turn.cancel";
+
+const bulkWords: Record<Bulk, string> = { "turn.resume": "Resume", "turn.cancel": "Cancel" };
+
+// Many does one thing to all turns of a filter, once it has been said how many they are.
+function Many({ filter }: { filter: Filter }) {
+  const asked = useSignal<{ cmd: Bulk; n: number } | null>(null);
+  useEffect(() => {
+    asked.value = null;
+  }, [filter]);
+  const args = filter === "waiting" ? { waiting: true } : { state: filter };
+  const ask = async (cmd: Bulk) => {
+    const r = await act(cmd, "", { ...args, dry_run: true });
+    asked.value = { cmd, n: r.count ?? 0 };
+  };
+  const carryOut = async (cmd: Bulk) => {
+    const r = await act(cmd, "", args);
+    asked.value = null;
+    tell(`${bulkWords[cmd]}: done for ${count(r.count ?? 0, "turn")}. Turns that are held or done were passed over.`);
+  };
+  const a = asked.value;
+  if (a)
+    return (
+      <div class="row-acts" role="group" aria-label="Confirm">
+        <Press kind="small primary" act={() => carryOut(a.cmd)}>
+          {bulkWords[a.cmd]} {count(a.n, "turn")}
+        </Press>
+        <button type="button" class="small" onClick={() => (asked.value = null)}>
+          No
+        </button>
+      </div>
+    );
+  const resumable = filter !== "queued" && filter !== "running";
+  return (
+    <div class="row-acts">
+      {resumable && <Press kind="small" act={() => ask("turn.resume")}>Resume all…</Press>}
+      <Press kind="small" act={() => ask("turn.cancel")}>Cancel all…</Press>
+    </div>
   );
 }
 

@@ -10,9 +10,9 @@ import { chats, held, messages, page } from "../lib/state";
 import type { Chat } from "../lib/wire";
 import { Composer } from "./composer";
 import { Icon } from "./icon";
+import { More } from "./more";
 import { MenuButton } from "./sidebar";
 import { Transcript } from "./transcript";
-import { Welcome } from "./welcome";
 
 export function ChatView({ id }: { id: string }) {
   const c = chats.get(id);
@@ -24,7 +24,7 @@ export function ChatView({ id }: { id: string }) {
   return (
     <main class="chat" id="main">
       <Head id={id} chat={c} />
-      {!ready ? <div class="scroller" aria-busy="true" /> : empty ? <Welcome chat={id} /> : <Transcript key={id} chat={id} />}
+      {!ready ? <div class="scroller" aria-busy="true" /> : empty ? <More view={(m) => <m.Welcome chat={id} />} /> : <Transcript key={id} chat={id} />}
       <Composer chat={id} />
     </main>
   );
@@ -37,7 +37,7 @@ function Head({ id, chat: c }: { id: string; chat: Chat | undefined }) {
     <header class="head">
       <MenuButton />
       {editing.value && c ? <Rename chat={c} done={() => (editing.value = false)} /> : <h1>{titleOf(c)}</h1>}
-      <span class="head-model" title={bot?.models.join(", then ")}>
+      <span class={c ? "head-model wide-only" : "head-model"} title={bot?.models.join(", then ")}>
         {bot ? `${bot.name} · ${bot.models[0] ?? ""}` : (c?.bot ?? "")}
       </span>
       {c && !editing.value && (

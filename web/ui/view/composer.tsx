@@ -6,7 +6,7 @@ import { useSignal } from "@preact/signals";
 import { act } from "../lib/api";
 import { botOf, draftKey, liveTurn, say } from "../lib/chats";
 import { load, save } from "../lib/keep";
-import { failed } from "../lib/say";
+import { failed, tell } from "../lib/say";
 import { page } from "../lib/state";
 import { Press } from "./bits";
 import { Icon } from "./icon";
@@ -58,7 +58,7 @@ export function Composer({ chat }: { chat: string }) {
           <Icon name="send" />
         </button>
       </div>
-      {page.value?.demo && <DemoKeys chat={chat} />}
+      {breakable(chat) && <DemoKeys chat={chat} />}
     </form>
   );
 }
@@ -88,11 +88,14 @@ function shortcuts(area: HTMLTextAreaElement, chat: string): () => void {
 }
 
 const keysOfDemo = [
-  { text: "!fail 503 3", what: "Three 503s: resent, then a short wait" },
-  { text: "!fail 429 45s", what: "A rate limit of 45 s: parked, counted down; kill the daemon meanwhile" },
-  { text: "!fail cut", what: "The answer is cut off midway and made again" },
-  { text: "!heal", what: "Everything works again" },
+  { word: "Three errors", text: "!fail 503 3 Are you there?", what: "Three requests answer 503. Watch it being sent again by itself." },
+  { word: "Busy for 45 s", text: "!fail 429 45s What time is it?", what: "The provider asks for 45 s. Reload, or kill -9 the daemon and start it again: the answer still comes." },
+  { word: "Cut off", text: "!fail cut Count to 20", what: "The answer breaks off in the middle. Watch it being made again." },
+  { word: "Heal", text: "!heal", what: "Everything works again." },
 ];
+
+// breakable is whether the provider of a chat is one that fails when told to.
+const breakable = (chat: string) => page.value?.demo || page.value?.bots.find((b) => b.name === botOf(chat))?.models[0]?.startsWith("demo/");
 
 // DemoKeys are the failures one can cause in demo mode.
 function DemoKeys({ chat }: { chat: string }) {
@@ -100,8 +103,8 @@ function DemoKeys({ chat }: { chat: string }) {
     <div class="demo-keys" role="group" aria-label="Break the demo provider">
       <span class="dim">Break it:</span>
       {keysOfDemo.map((k) => (
-        <button key={k.text} type="button" class="chip" title={k.what} onClick={() => say(chat, k.text)}>
-          <code>{k.text}</code>
+        <button key={k.text} type="button" class="chip" title={k.what} onClick={() => (say(chat, k.text), tell(k.what))}>
+          {k.word}
         </button>
       ))}
     </div>

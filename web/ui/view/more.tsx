@@ -13,7 +13,7 @@ let bundle: typeof Bundle | null = null;
 export function More({ view }: { view: (m: typeof Bundle) => ComponentChildren }) {
   const state = useSignal("");
   useEffect(() => {
-    if (bundle) return;
+    if (bundle) state.value = "here"; // it came between drawing and now
     (globalThis as Record<symbol, unknown>)[Symbol.for("holdfast")] = shared;
     fetchLate<typeof Bundle>("more").then(
       (b) => {
@@ -24,5 +24,5 @@ export function More({ view }: { view: (m: typeof Bundle) => ComponentChildren }
     );
   }, []);
   if (bundle) return <>{view(bundle)}</>;
-  return state.value === "failed" ? <p class="nothing">This part of the page could not be fetched. Reload to try again.</p> : <div class="coming" aria-busy="true" />;
+  return state.value === "failed" ? <p class="nothing">This part of the page could not be fetched. Reload to try again.</p> : <div class="scroller" aria-busy="true" />;
 }

@@ -24,7 +24,7 @@ export function Retry({ turn: t }: { turn: Turn }) {
               <span>Goes on at {hhmmss(t.retry_at)}</span>
             </>
           ) : (
-            <span>Your message is kept; it goes on by itself.</span>
+            <span>{t.reason?.why === "account" ? "The message is kept until the account is put right." : "The message is kept; it goes on by itself."}</span>
           )}
           <span class="dim">{position(t)}</span>
         </p>

@@ -8,7 +8,7 @@ import { phase } from "../lib/link";
 import { look, nextLook } from "../lib/look";
 import { drawer, route } from "../lib/route";
 import { alerts, chats, turns } from "../lib/state";
-import { waiting, type Chat } from "../lib/wire";
+import { waiting, type Chat, type Turn } from "../lib/wire";
 import { age, stateWord } from "../lib/words";
 import { tone } from "./bits";
 import { Icon, Mark } from "./icon";
@@ -70,6 +70,8 @@ function List({ find }: { find: string }) {
     .all()
     .filter((c) => !leaving.value.has(c.id) && (!find || `${titleOf(c)} ${c.bot} ${c.surface}`.toLowerCase().includes(find)))
     .sort((a, b) => (a.active < b.active ? 1 : -1));
+  const latest = new Map<string, Turn>(); // a chat's own state is as old as its last message
+  for (const t of turns.all()) if (!(latest.get(t.chat)?.created! > t.created)) latest.set(t.chat, t);
   const now = clock.now();
   const groups = Map.groupBy(shown, (c) => age(c.active, now));
   return (
@@ -79,7 +81,7 @@ function List({ find }: { find: string }) {
           <h2>{name}</h2>
           <ul>
             {rows.map((c) => (
-              <Row key={c.id} c={c} />
+              <Row key={c.id} c={c} state={latest.get(c.id)?.state ?? c.state} />
             ))}
           </ul>
         </section>
@@ -89,10 +91,10 @@ function List({ find }: { find: string }) {
   );
 }
 
-function Row({ c }: { c: Chat }) {
+function Row({ c, state }: { c: Chat; state: Chat["state"] }) {
   const r = route.value;
   const here = r.at === "chat" && r.id === c.id;
-  const busy = c.state && c.state !== "done" ? c.state : null;
+  const busy = state && state !== "done" ? state : null;
   return (
     <li>
       <a href={`/chats/${c.id}`} aria-current={here ? "page" : undefined}>

@@ -37,9 +37,9 @@ export function Transcript({ chat }: { chat: string }) {
         ))}
       </div>
       {below && (
-        <button type="button" class="to-end" onClick={toEnd}>
+        <button type="button" class={below === "new" ? "to-end" : "to-end round"} onClick={toEnd} aria-label={below === "new" ? undefined : "To the end"}>
           <Icon name="down" />
-          New messages
+          {below === "new" && "New messages"}
         </button>
       )}
     </div>
@@ -109,10 +109,10 @@ function Going({ item: i }: { item: Item }) {
 // its way: one's own message is always shown.
 function useFollow(scroller: RefObject<HTMLDivElement | null>, inner: RefObject<HTMLDivElement | null>, chat: string, sent: string | undefined) {
   const pinned = useRef(true);
-  const below = useSignal(false);
+  const below = useSignal<"" | "some" | "new">("");
   const toEnd = () => {
     pinned.current = true;
-    below.value = false;
+    below.value = "";
     const s = scroller.current!;
     s.scrollTop = s.scrollHeight;
   };
@@ -120,17 +120,20 @@ function useFollow(scroller: RefObject<HTMLDivElement | null>, inner: RefObject<
   useEffect(() => {
     const s = scroller.current!;
     let top = s.scrollTop;
+    let width = s.clientWidth;
+    let height = s.scrollHeight;
     const moved = () => {
       const left = s.scrollHeight - s.clientHeight - s.scrollTop;
       if (s.scrollTop < top - 1 && left > 1) pinned.current = false;
       else if (left <= near) pinned.current = true;
-      if (pinned.current) below.value = false;
+      if (pinned.current || left <= near) below.value = "";
+      else if (!below.peek()) below.value = "some";
       top = s.scrollTop;
     };
     const grown = new ResizeObserver(() => {
       if (pinned.current) s.scrollTop = s.scrollHeight;
-      else below.value = s.scrollHeight - s.clientHeight - s.scrollTop > near;
-      top = s.scrollTop;
+      else if (s.scrollHeight > height && s.clientWidth === width) below.value = "new";
+      [top, width, height] = [s.scrollTop, s.clientWidth, s.scrollHeight];
     });
     s.addEventListener("scroll", moved, { passive: true });
     grown.observe(inner.current!);

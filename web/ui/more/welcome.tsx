@@ -1,10 +1,9 @@
 // The empty chat: who answers here, how its provider is, and something to begin with.
 
-import { botOf, chosen, say } from "../lib/chats";
-import { gates, page } from "../lib/state";
+import { botOf, chosen, gates, Icon, Mark, page, say } from "#app";
 import type { Page } from "../lib/wire";
 import { gateWhy, hhmmss } from "../lib/words";
-import { Icon, Mark, type IconName } from "./icon";
+import type { IconName } from "../view/icon";
 
 interface Start {
   icon: IconName;
@@ -19,18 +18,19 @@ const plain: Start[] = [
 ];
 
 const demo: Start[] = [
-  { icon: "pencil", text: "Count slowly to ten", what: "See an answer stream. Press Stop, reload, open a second tab: all show the same." },
-  { icon: "parked", text: "!fail 429 45s", what: "Rate limit for 45 s: then ask something. It parks and counts down. Kill the daemon with kill -9, start it again: the answer still comes." },
-  { icon: "retrying", text: "!fail 503 3", what: "Three errors in a row: then ask something and watch it being sent again by itself." },
+  { icon: "pencil", text: "Count to 20", what: "See an answer stream. Press Stop, reload, open a second tab: all show the same." },
+  { icon: "retrying", text: "!fail 503 3 Are you there?", what: "Three requests fail. It is sent again by itself, and the page says why and when." },
+  { icon: "parked", text: "!fail 429 45s What time is it?", what: "A rate limit of 45 s. It waits exactly that long. Kill the daemon with kill -9 meanwhile and start it again: the answer still comes." },
 ];
 
 export function Welcome({ chat }: { chat: string }) {
   const p = page.value;
   const bot = p?.bots.find((b) => b.name === botOf(chat));
+  const breakable = p?.demo || bot?.models[0]?.startsWith("demo/");
   return (
     <div class="welcome">
       <Mark />
-      <h2>{p?.demo ? "Break it, and watch the answer arrive" : "What is on your mind?"}</h2>
+      <h2>{breakable ? "Break it, and watch the answer arrive" : "What is on your mind?"}</h2>
       <p class="dim">
         {bot ? (
           <>
@@ -44,7 +44,7 @@ export function Welcome({ chat }: { chat: string }) {
       <Provider models={bot?.models ?? []} />
       {p && p.bots.length > 1 && <Choose page={p} chat={chat} />}
       <ul class="starts">
-        {(p?.demo ? demo : plain).map((s) => (
+        {(breakable ? demo : plain).map((s) => (
           <li key={s.text}>
             <button type="button" class="start" onClick={() => say(chat, s.text)}>
               <Icon name={s.icon} />

@@ -1,4 +1,4 @@
-package webtest_test
+package web_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/web"
 	"holdfast/web/webtest"
 )
 
@@ -165,7 +166,7 @@ func states() []state {
 		}, wait: `document.querySelector(".working")`},
 		{name: "retrying", path: chatPath, setup: func(d *webtest.Daemon) {
 			again(d)
-			d.Put("turn", turn("t2", "retrying", object{"retry_at": at(-6 * time.Second), "wait_ms": 8000, "wait_from": "backoff", "reason": object{"why": "failure", "class": "server", "status": 503, "provider": "demo", "model": "demo", "text": "is having trouble"}}))
+			d.Put("turn", turn("t2", "retrying", object{"retry_at": at(-6 * time.Second), "wait_ms": 8000, "wait_from": "backoff", "reason": object{"why": "failure", "class": "server", "status": 503, "provider": "demo", "model": "demo", "text": "demo is having trouble"}}))
 		}, wait: `document.querySelector(".retry .digits")`},
 		{name: "parked", path: chatPath, setup: func(d *webtest.Daemon) {
 			again(d)
@@ -218,7 +219,7 @@ func TestStates(t *testing.T) {
 	browser := webtest.Start(t)
 	for _, s := range states() {
 		t.Run(s.name, func(t *testing.T) {
-			d := webtest.NewDaemon(t, os.DirFS("../dist"))
+			d := webtest.NewDaemon(t, web.Dist)
 			d.Health = healthy(nil)
 			s.setup(d)
 			tab := browser.For(t).Tab(looks["1280-light"])
@@ -235,6 +236,9 @@ func TestStates(t *testing.T) {
 				tab.Forget() // the browser complains of the failed requests itself
 			}
 			for name, look := range looks {
+				if testing.Short() && name != "1280-light" && name != "390-dark" {
+					continue
+				}
 				tab.Show(look)
 				time.Sleep(60 * time.Millisecond) // a frame or two, for the picture's sake
 				tab.Accessible(s.name + " " + name)

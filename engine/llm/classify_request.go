@@ -1,0 +1,92 @@
+package llm
+
+import "strings"
+
+// tooLargeText: this request can never pass as it is.
+func tooLargeText(t string) bool {
+	if has(t, "max_tokens", "max_completion_tokens", "max_output_tokens", "output tokens") && !has(t, "context",
+		"prompt", "input", "request too large", "message") {
+		return false // a parameter is too large, not the request
+	}
+	if requested, limit := number(t, "requested"), number(t, "limit"); requested > limit && limit > 0 && has(t,
+		"token") && !has(t, "limit reached*used") {
+		return true
+	}
+	if used, requested, limit := number(t, "used"), number(t, "requested"), number(t, "limit"); used >= 0 && limit > 0 && requested > limit {
+		return true
+	}
+	return has(t, "context length", "context window", "context size", "context_length", "context limit",
+		"maximum context", "max context", "model's context", "context is too long", "context too long",
+		"context length*exceed", "prompt is too long", "prompt too long", "prompt is too large", "prompt too large",
+		"prompt exceeds", "prompt length*exceed", "prompt token count*exceed", "prompt tokens*exceed",
+		"input is too long", "input too long", "input is too large", "input too large", "input length*exceed",
+		"input tokens*exceed", "input token*exceed", "inputs tokens*must be <=", "input*exceeds the limit",
+		"range of input length", "maximum input length", "max input", "maximum prompt length",
+		"maximum number of tokens", "maximum number of input tokens", "max number of tokens", "maximum token limit",
+		"maximum token length", "maximum tokens allowed", "exceeded model token limit", "model token limit",
+		"exceeds the model's maximum", "exceeds model's maximum", "exceeds the max length", "exceeds max length",
+		"exceeds maximum length", "maximum allowed length", "longer than the maximum", "longer than the model",
+		"token count*exceed", "tokens exceeds", "tokens exceed the", "number of tokens*exceed", "cannot exceed*tokens",
+		"total number of tokens in the prompt", "request too large", "request is too large", "request entity too large",
+		"request body too large", "request body is too large", "body too large", "payload too large",
+		"content too large", "entity too large", "message too large", "message is too large", "request_too_large",
+		"request exceeds the maximum size", "request exceeds the maximum allowed", "request exceeds the maximum number", "exceeds the maximum size", "exceeds the maximum allowed size",
+		"maximum request size", "request size limit", "request size exceeds", "payload size exceeds",
+		"exceeds the limit of*bytes", "larger than the maximum", "larger than the limit", "too large for model",
+		"too long for model", "too long for this model", "too long for requested model",
+		"too long. expected a string with maximum length", "string too long", "tokens must be reduced",
+		"reduce your message size", "reduce the length of", "shorten your", "messages too long",
+		"conversation is too long", "text is too long", "超过最大", "上下文长度", "输入过长", "too many images")
+}
+
+// number is the number that follows a word in a text, with commas in it or not; -1 = none.
+func number(t, word string) int64 {
+	for {
+		i := strings.Index(t, word)
+		if i < 0 {
+			return -1
+		}
+		t = t[i+len(word):]
+		s := strings.TrimLeft(t, " :=")
+		n, digits := int64(0), 0
+		for _, c := range s {
+			if c >= '0' && c <= '9' && digits < 15 {
+				n, digits = n*10+int64(c-'0'), digits+1
+			} else if c != ',' || digits == 0 {
+				break
+			}
+		}
+		if digits > 0 {
+			return n
+		}
+	}
+}
+
+// refusedText: the provider will not serve this request. Only texts that a status which says
+// otherwise (401, 403, 429, 5xx, 200) must give way to; any other 4xx is refused anyway.
+func refusedText(t string, status int) bool {
+	if has(t, "content policy", "content management policy", "content_policy", "content policies", "usage policy",
+		"usage policies", "safety system", "safety filter", "content filter", "content_filter", "flagged",
+		"requires moderation", "moderation", "inappropriate content", "prohibited content", "prohibited_content",
+		"responsible ai", "violates", "violating", "blocked by*policy", "blocked by*filter", "blocked by*safety",
+		"blocked by*guardrail", "usage guidelines", "sensitive content", "unsafe content", "country, region",
+		"country or region", "your country", "your region", "location is not supported", "region is not supported",
+		"region not supported", "territory not supported", "not available in your", "unsupported_country",
+		"unsupported country", "not supported in your", "invalid schema", "invalid tool schema", "tool schema",
+		"input_schema", "invalid json schema", "invalid function", "function schema", "tools.*schema",
+		"schema*is not valid", "违规", "敏感内容", "不安全") {
+		return true
+	}
+	switch {
+	case status == 401 || status == 403 || status == 407 || status == 200:
+		return has(t, "model*does not exist", "model*not found", "unknown model", "no such model",
+			"model*not supported", "does not support", "unsupported parameter", "unsupported value", "model*deprecated",
+			"model*decommissioned", "no endpoints found", "have been blocked", "banned the country", "banned your",
+			"invalid request", "bad request", "invalid parameter", "is not a valid model",
+			"extra inputs are not permitted", "tool use")
+	case status >= 500:
+		return has(t, "model*does not exist", "unknown model", "no such model", "is not a valid model",
+			"model*not supported", "does not support")
+	}
+	return false
+}

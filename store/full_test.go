@@ -1,0 +1,82 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The limit of pages makes SQLite find the disk full in the middle of a fact.
+func TestFullFileLosesNothingS3(t *testing.T) {
+	s := opened(t)
+	long := strings.Repeat("a long message ", 500)
+	var acknowledged []ID
+	say := func(i int) error {
+		a := hello(t0, fmt.Sprint("chat", i), "ada", fmt.Sprint("k", i))
+		a.Text = long
+		out, err := s.Admit(a)
+		if err == nil {
+			acknowledged = append(acknowledged, out.Turn)
+		}
+		return err
+	}
+	if err := say(0); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(pages string) {
+		if err := s.writer.conn.script("PRAGMA max_page_count = " + pages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var now int
+	if err := s.writer.conn.one("PRAGMA page_count").Scan(&now); err != nil {
+		t.Fatal(err)
+	}
+	limit(fmt.Sprint(now + 12))
+	var err error
+	i := 1
+	for ; err == nil && i < 100; i++ {
+		err = say(i)
+	}
+	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "free some space") {
+		t.Fatalf("got %v", err)
+	}
+	head := s.Head()
+	batch := together(t, s, // one too large and one that finds room, at once
+		func() error { return say(i) },
+		func() error { return s.SetMeta("small", "yes", nil) })
+	if !errors.Is(batch[0], ErrFull) || s.Head() != head {
+		t.Errorf("%v, head %d → %d", batch, head, s.Head())
+	}
+	limit("1073741823")
+	if err := say(i); err != nil { // it goes on by itself
+		t.Errorf("after space was made: %v", err)
+	}
+	for _, id := range acknowledged {
+		if read(t, s, id).State != Queued {
+			t.Errorf("%s is lost", id)
+		}
+	}
+	if rows := rowsOf(t, s); rows.turns != len(acknowledged) || rows.events != len(acknowledged) {
+		t.Errorf("%+v, acknowledged %d", rows, len(acknowledged))
+	}
+	if got := changesAfterAll(t, s); got != s.Head() {
+		t.Errorf("%d changes, head %d", got, s.Head())
+	}
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDirectoryThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Config{Dir: filepath.Join(file, "dir")}, quiet()); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("got %v", err)
+	}
+}

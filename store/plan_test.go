@@ -1,0 +1,135 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// reads calls every method that reads with arguments that make it run all of its statements.
+func reads(t *testing.T, s *Store) {
+	t.Helper()
+	a := admit(t, s, hello(t0, "plan", "ada", "plan"))
+	do := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	do(s.Turn(a.Turn))
+	do(s.Runnable(0, 10))
+	do(s.Due(t0, 0, t0+1, 10))
+	do(s.AtGate("g", t0, nil, 10))
+	do(s.GateWaiters())
+	do(s.History(a.Conversation, a.Turn, 10))
+	do(s.Attempts(a.Turn))
+	do(s.Steps(a.Turn))
+	do(s.Posts(a.Turn))
+	do(s.PendingPosts(t0, 10))
+	do(s.Chats(0, 1))
+	do(s.Chat("plan"))
+	do(s.Chat(a.Conversation.String()))
+	do(s.Messages(a.Conversation, 0, 10))
+	do(s.Message(a.Turn))
+	do(s.OpenTurns(a.Conversation))
+	do(s.Gates())
+	do(s.Oldest())
+	do(s.Changes(0, 10))
+	do(s.Session([]byte("x"), t0))
+	do(s.Meta("x"))
+	for _, f := range []Filter{{}, {States: []State{Parked}}, {States: []State{Parked, Owed}, OlderThan: t0, Model: "m", Bot: "bot"}} {
+		_, _, err := s.Turns(f)
+		do(nil, err)
+	}
+}
+
+// writes calls every method that writes.
+func writes(t *testing.T, s *Store) {
+	t.Helper()
+	c := func(id string) *Command { return &Command{ID: id, Hash: []byte("h"), At: t0} }
+	a := admit(t, s, hello(t0, "plan2", "ada", "p1"))
+	slack := hello(t0, "plan3", "ada", "p2")
+	slack.Surface, slack.Command = "slack/x", c("a")
+	admit(t, s, slack)
+	n := begin(t, s, a.Turn, 1)
+	told := Told{Attempt: &AttemptEnd{N: n}, Step: &Step{Kind: "note"}, Gates: []Gate{{Key: "g", Why: "hold", Version: 1}}, Posts: []Post{{Kind: "notice"}}}
+	var errs []error
+	add := func(_ any, err error) { errs = append(errs, err) }
+	add(s.WaitTurn(Waiting{Turn: a.Turn, At: t0, State: Parked, Told: told}))
+	add(s.WakeTurn(Wake{Turn: a.Turn, At: t0, Command: c("w")}))
+	add(s.StepTurn(Stepped{Turn: a.Turn, At: t0, Told: told}))
+	add(s.Interrupt(t0))
+	add(s.ClampWaits(t0))
+	posts, err := s.Posts(a.Turn)
+	add(nil, err)
+	add(nil, s.MarkPost(posts[0], t0))
+	posts[0].Text = "x"
+	add(s.SettleTurn(Settled{Turn: a.Turn, At: t0, Outcome: Answered, Command: c("s"), Told: Told{Posts: posts}}))
+	add(nil, s.RenameChat("plan2", "x", t0, nil))
+	add(nil, s.SetMeta("k", "v", nil))
+	add(nil, s.SetMeta("k", "", nil))
+	add(nil, s.PutLink([]byte("l"), t0))
+	add(nil, s.UseLink([]byte("l"), []byte("s"), t0-1, t0))
+	add(nil, s.EndSession([]byte("s")))
+	add(s.Prune(t0+1, 10))
+	add(s.PruneChanges(t0+1, 10))
+	b := admit(t, s, hello(t0, "plan4", "ada", "p4"))
+	settle(t, s, Settled{Turn: b.Turn, At: t0, Outcome: Answered})
+	add(nil, s.DeleteChat("plan4", t0, nil))
+	for i, err := range errs {
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// walks are the scans that may be: of a handful of rows, of rows that were limited before, or of as
+// many as are counted or limited in their order.
+var walks = []string{
+	"SCAN CONSTANT ROW", "SCAN gates", "SCAN links", "SCAN sessions", "SCAN h", "SCAN f", "SCAN (subquery", "SCAN commands", "SCAN changes",
+	"SCAN turns USING COVERING INDEX turns_gate", "SCAN turns USING COVERING INDEX turns_state", "SCAN c USING INDEX conversations_active",
+}
+
+// sorts are the statements that sort rows limited before, or the few of one turn or of a start.
+var sorts = []string{"ORDER BY 1", "ORDER BY p.turn, p.n", "ORDER BY t.id DESC LIMIT ?", "FROM h CROSS JOIN", "state IN ('running', 'retrying')"}
+
+// TestEveryStatementUsesAnIndex asks SQLite for the plan of every statement the store has prepared:
+// with a million rows waiting, none may walk through a table or sort more than it was limited to.
+func TestEveryStatementUsesAnIndex(t *testing.T) {
+	s := opened(t)
+	reads(t, s)
+	writes(t, s)
+	checkPlans(t, s.writer.conn)
+	for range readers {
+		c := <-s.pool.slots
+		if c != nil {
+			checkPlans(t, c)
+		}
+		s.pool.slots <- c
+	}
+}
+
+func checkPlans(t *testing.T, c *conn) {
+	t.Helper()
+	contains := func(list []string, in string) bool {
+		return slices.ContainsFunc(list, func(x string) bool { return strings.Contains(in, x) })
+	}
+	for _, sql := range slices.Sorted(maps.Keys(c.statements)) {
+		if !contains([]string{"SELECT", "UPDATE", "DELETE"}, sql) {
+			continue
+		}
+		if err := c.each(func(r row) error {
+			switch line := fmt.Sprint(r[3]); {
+			case strings.HasPrefix(line, "SCAN") && !contains(walks, line) && !(line == "SCAN turns" && strings.Contains(sql, "id < ? ORDER BY id DESC LIMIT")):
+				t.Errorf("%s\n  walks: %s", sql, line)
+			case strings.Contains(line, "TEMP B-TREE") && !contains(sorts, sql):
+				t.Errorf("%s\n  sorts: %s", sql, line)
+			}
+			return nil
+		}, "EXPLAIN QUERY PLAN "+sql, make([]any, strings.Count(sql, "?"))...); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A finished turn of one question and one answer, with all its rows and indices, takes at most 3 KiB
+// on the disk.
+func TestSizeOfAFinishedTurn(t *testing.T) {
+	s, err := Open(Config{Dir: t.TempDir(), Synchronous: "normal"}, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const turns, perChat = 500, 20
+	for i := range turns {
+		id := rand.Text() + rand.Text()[:10]
+		hash := sha256.Sum256([]byte(id))
+		a := hello(t0+Time(i), fmt.Sprintf("c-%030d", i/perChat), "web:owner", id)
+		a.Text = strings.Repeat("a question ", 12)
+		a.Command = &Command{ID: id, Hash: hash[:], At: t0 + Time(i)}
+		turn := admit(t, s, a).Turn
+		n, err := s.BeginRequest(Begin{Turn: turn, At: t0 + Time(i), Send: 1, NewSend: true, Model: "openrouter/meta-llama/llama-3.3-70b-instruct:free", Messages: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Repeat("words of an answer ", 30)
+		settle(t, s, Settled{Turn: turn, At: t0 + Time(i) + 900, Outcome: Answered, Text: text, Messages: 1, Told: Told{
+			Attempt: &AttemptEnd{N: n, Status: 200, StatedMS: -1, Outcome: "ok", RequestID: "req_" + id[:24], MS: 900, TokensIn: 900, TokensOut: 150},
+			Posts:   []Post{{Kind: "answer", Text: text, State: "done"}},
+		}})
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := info.Size() / turns
+	t.Logf("%d bytes each, texts included", each)
+	if each > 3<<10 {
+		t.Errorf("%d bytes", each)
+	}
+}

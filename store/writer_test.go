@@ -1,0 +1,257 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"modernc.org/sqlite"
+)
+
+// stall holds the writer in a fact of its own until the returned function is called; callers that
+// come meanwhile end up in one batch.
+func stall(t *testing.T, s *Store) (release func()) {
+	t.Helper()
+	in, out, over := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		over <- s.write(t0, func(*fact) error {
+			close(in)
+			<-out
+			return nil
+		})
+	}()
+	<-in
+	return func() {
+		close(out)
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// together runs facts as one batch and returns their errors.
+func together(t *testing.T, s *Store, facts ...func() error) []error {
+	t.Helper()
+	release := stall(t, s)
+	errs := make([]error, len(facts))
+	var all sync.WaitGroup
+	for i, do := range facts {
+		all.Go(func() { errs[i] = do() })
+	}
+	for s.writer.waiting() < len(facts) {
+		runtime.Gosched()
+	}
+	release()
+	all.Wait()
+	return errs
+}
+
+func (w *writer) waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue)
+}
+
+// commits counts the store's commits from now on; fail makes the n-th (from 1) fail inside SQLite.
+func commits(t *testing.T, s *Store, fail int) *int {
+	t.Helper()
+	n := new(int)
+	s.writer.conn.raw.(sqlite.HookRegisterer).RegisterCommitHook(func() int32 {
+		if *n++; *n == fail {
+			return 1
+		}
+		return 0
+	})
+	return n
+}
+
+func TestConcurrentFactsShareACommit(t *testing.T) {
+	s := opened(t)
+	n := commits(t, s, 0)
+	var facts []func() error
+	for i := range 16 {
+		facts = append(facts, func() error {
+			_, err := s.Admit(hello(t0, fmt.Sprint("chat", i), "ada", fmt.Sprint("k", i)))
+			return err
+		})
+	}
+	for i, err := range together(t, s, facts...) {
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if *n != 2 { // the stalling one, and all 16
+		t.Errorf("%d commits", *n)
+	}
+	if list, err := s.Runnable(0, 100); err != nil || len(list) != 16 {
+		t.Errorf("%d turns, %v", len(list), err)
+	}
+}
+
+func TestFailedFactIsRolledBackAlone(t *testing.T) {
+	s := opened(t)
+	done := queued(t, s, 1)
+	settle(t, s, Settled{Turn: done, At: t0, Outcome: Answered})
+	broken := errors.New("broken")
+	head := s.Head()
+	errs := together(t, s,
+		func() error { _, err := s.Admit(hello(t0, "a", "ada", "a")); return err },
+		func() error { _, err := s.WaitTurn(Waiting{Turn: done, At: t0, State: Parked}); return err },
+		func() error {
+			return s.write(t0, func(f *fact) error {
+				if _, err := f.admit(hello(t0, "b", "ada", "b")); err != nil {
+					return err
+				}
+				return broken
+			})
+		},
+		func() error { _, err := s.Admit(hello(t0, "c", "ada", "c")); return err },
+	)
+	if errs[0] != nil || !errors.Is(errs[1], ErrSettled) || !errors.Is(errs[2], broken) || errs[3] != nil {
+		t.Errorf("%v", errs)
+	}
+	for chat, there := range map[string]bool{"a": true, "b": false, "c": true} {
+		if _, err := s.Chat(chat); (err == nil) != there {
+			t.Errorf("chat %s: %v", chat, err)
+		}
+	}
+	if got := changesAfter(t, s, head); len(got) != 6 { // changesAfter looks for holes
+		t.Errorf("changes %v", got)
+	}
+}
+
+func TestFailedCommitReachesAll(t *testing.T) {
+	s := opened(t)
+	n := commits(t, s, 2) // the first is the stalling one's
+	head := s.Head()
+	changed := s.Changed()
+	c := Command{ID: "c", Hash: []byte("h"), At: t0}
+	errs := together(t, s,
+		func() error { _, err := s.Admit(hello(t0, "a", "ada", "a")); return err },
+		func() error {
+			a := hello(t0, "b", "ada", "b")
+			a.Command = &c
+			_, err := s.Admit(a)
+			return err
+		},
+		func() error { return s.RenameChat("nowhere", "x", t0, nil) },
+	)
+	if errs[0] == nil || errs[1] == nil || !errors.Is(errs[2], ErrNotFound) {
+		t.Errorf("%v", errs)
+	}
+	if rows := rowsOf(t, s); rows != (rowCount{}) || s.Head() != head || *n < 2 {
+		t.Errorf("%+v, head %d → %d, %d commits", rows, head, s.Head(), *n)
+	}
+	select {
+	case <-changed:
+		t.Error("told of nothing")
+	default:
+	}
+	for i := range 3 { // it goes on
+		queued(t, s, i)
+	}
+	if got := changesAfter(t, s, head); len(got) != 9 {
+		t.Errorf("changes %v", got)
+	}
+}
+
+func TestPanicInAFactReachesItsCallerOnly(t *testing.T) {
+	s := opened(t)
+	panics := func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = errors.New("panicked")
+			}
+		}()
+		return s.write(t0, func(f *fact) error {
+			if _, err := f.admit(hello(t0, "p", "ada", "p")); err != nil {
+				return err
+			}
+			return f.each(func(row) error { panic("in the middle of a query") }, `SELECT id FROM turns`)
+		})
+	}
+	if err := panics(); err == nil || err.Error() != "panicked" {
+		t.Errorf("alone: %v", err)
+	}
+	errs := together(t, s, panics, func() error { _, err := s.Admit(hello(t0, "a", "ada", "a")); return err }, panics)
+	if errs[0] == nil || errs[1] != nil || errs[2] == nil {
+		t.Errorf("%v", errs)
+	}
+	queued(t, s, 1)
+	if rows := rowsOf(t, s); rows.turns != 2 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	s := opened(t)
+	n := commits(t, s, 0)
+	const callers, each = 16, 25
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() {
+			for j := range each {
+				a, err := s.Admit(hello(t0, fmt.Sprint("chat", i), "ada", fmt.Sprintf("k%d-%d", i, j)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if turn, err := s.Turn(a.Turn); err != nil || turn.State != Queued {
+					t.Errorf("a reader does not see what was acknowledged: %+v, %v", turn, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if rows := rowsOf(t, s); rows.turns != callers*each || rows.conversations != callers {
+		t.Errorf("%+v", rows)
+	}
+	if got := changesAfter(t, s, 0); int64(len(got)) != min(1000, s.Head()) || s.Head() != callers*each*3 {
+		t.Errorf("%d changes", len(got))
+	}
+	if *n >= callers*each {
+		t.Errorf("%d commits for %d facts", *n, callers*each)
+	}
+}
+
+func TestClosedStoreRefuses(t *testing.T) {
+	s := opened(t)
+	turn := queued(t, s, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Admit(hello(t0, "a", "ada", "a")); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("write: %v", err)
+	}
+	if _, err := s.Turn(turn); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("read: %v", err)
+	}
+	if err := s.Verify(context.Background()); err != nil {
+		t.Errorf("verify: %v", err)
+	}
+	if _, err := s.Counts(); err == nil {
+		t.Error("counts of a closed store")
+	}
+}
+
+func TestStoreInABubble(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := openIn(t, dir)
+		changed := s.Changed()
+		go func() {
+			if _, err := s.Admit(hello(t0, "a", "ada", "a")); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-changed
+		synctest.Wait()
+		if s.Head() == 0 {
+			t.Error("no change")
+		}
+	})
+}

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"slices"
+	"time"
+
+	"holdfast/store"
+)
+
+// replayLongest is how many changes a page may be behind until it gets a snapshot instead.
+const replayLongest = 1000
+
+// hello is what a page says: at first, when it turns to another chat, and when it has missed something.
+type hello struct {
+	T     string `json:"t"`
+	Epoch string `json:"epoch"`
+	After int64  `json:"after"`
+	Chat  string `json:"chat"`
+}
+
+// hello answers with what the page has missed, or with all there is, and goes live from there.
+// Registered with the hub first, it reads the store up to a number and gets later changes from its
+// queue, so that between the two nothing is missed.
+func (c *conn) hello(h hello) error {
+	s := c.server
+	before, first := c.chat, !c.said
+	c.said = true
+	upTo := s.hub.follow(c, h.Chat)
+	epoch := s.store.Epoch()
+	if err := c.send(s.welcome(epoch, upTo)); err != nil {
+		return err
+	}
+	missed, ok, err := s.missed(h, epoch, upTo, first || before == h.Chat)
+	if err != nil {
+		return c.broken(err)
+	}
+	if ok {
+		for _, e := range missed {
+			if err := c.sendFrame(e.frame); err != nil {
+				return err
+			}
+		}
+	} else {
+		all, err := s.hub.snapshot(upTo, h.Chat)
+		if err != nil {
+			return c.broken(err)
+		}
+		if err := c.send(all); err != nil {
+			return err
+		}
+	}
+	c.sent = upTo
+	if err := c.send(map[string]string{"t": "live"}); err != nil {
+		return err
+	}
+	s.live.attach(c)
+	return c.flush()
+}
+
+// broken closes a page for which the store could not be read; it comes back later.
+func (c *conn) broken(err error) error {
+	c.server.log.Error("reading for an open page failed", "err", err)
+	c.closeWith(closeSlow)
+	return err
+}
+
+// missed reads what a page has not seen; ok is false if it needs a snapshot: it knows another store,
+// follows another chat than before, or has been away for too long.
+func (s *Server) missed(h hello, epoch string, upTo int64, sameChat bool) (events []event, ok bool, err error) {
+	if h.Epoch != epoch || h.After <= 0 || h.After > upTo || !sameChat {
+		return nil, false, nil
+	}
+	if h.After == upTo {
+		return nil, true, nil
+	}
+	oldest, err := s.store.Oldest()
+	if err != nil || oldest == 0 || h.After < oldest-1 {
+		return nil, false, err
+	}
+	changes, err := s.hub.upTo(upTo, h.After, replayLongest+1)
+	if err != nil || len(changes) > replayLongest {
+		return nil, false, err
+	}
+	for _, change := range latest(changes) {
+		e, ok, err := s.hub.event(change, func(chat string) bool { return chat == h.Chat })
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			events = append(events, e)
+		}
+	}
+	return events, true, nil
+}
+
+// welcomeFrame is the first answer to a hello.
+type welcomeFrame struct {
+	T     string     `json:"t"`
+	Epoch string     `json:"epoch"`
+	Head  int64      `json:"head"`
+	Now   store.Time `json:"now"`
+	Page  page       `json:"page"`
+}
+
+// page is what does not change while the daemon runs.
+type page struct {
+	Version   string `json:"version"`
+	Bots      []Bot  `json:"bots"`
+	Demo      bool   `json:"demo"`
+	PublicURL string `json:"public_url"`
+}
+
+func (s *Server) welcome(epoch string, head int64) welcomeFrame {
+	bots := slices.Clone(s.bots)
+	if bots == nil {
+		bots = []Bot{}
+	}
+	return welcomeFrame{"welcome", epoch, head, store.At(time.Now()), page{s.version, bots, s.demo, s.config.PublicURL}}
+}
