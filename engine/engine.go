@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ type Parts struct {
 	Surfaces  []Surface
 	Store     *store.Store
 	Log       *slog.Logger
+	PublicURL string             // of the page, for links; "" = not known
 	Location  *time.Location     // days and times for people; nil = local
 	Wall      func() time.Time   // the wall clock; nil = time.Now
 	Crash     func(point string) // crash points of tests; nil = none
@@ -70,6 +72,7 @@ type Engine struct {
 	surfaces map[string]Surface
 	wheel    *wheel.Wheel
 	outbox   outbox
+	webhook  http.Client
 	runCtx   context.Context // of every run; ended by endRuns after the grace
 	endRuns  context.CancelCauseFunc
 	runs     sync.WaitGroup // goroutines of runs and of what they start
@@ -84,6 +87,9 @@ type Engine struct {
 	services  map[string]*service
 	tally     tally
 	lines     map[string]SurfaceShape
+	open      map[string]store.Alert // alerts not cleared, by "KIND|SUBJECT"
+	streak    map[string]int         // bot → exhaustions in a row
+	spending  spending
 	paused    []string // targets; "" = everything
 	ready     error    // nil once timers are loaded
 	stopping  bool
@@ -102,7 +108,7 @@ func New(p Parts) (*Engine, error) {
 	}
 	e := &Engine{
 		Parts: p, surfaces: map[string]Surface{}, wheel: wheel.New(wheel.Config{Wall: p.Wall}), sched: newSchedule(p.Config.Workers),
-		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
+		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, open: map[string]store.Alert{}, streak: map[string]int{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
 		ready: errors.New("timers are not loaded yet"),
 	}
 	for _, s := range p.Surfaces {

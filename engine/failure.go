@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"holdfast/engine/ladder"
@@ -17,6 +18,7 @@ type episode struct {
 	GateSince time.Time `json:"gate_since,omitzero"` // began to wait at a gate without a failure of its own
 	OneShot   bool      `json:"one_shot,omitzero"`   // re-armed or owed: one request per usable model until a step completes
 	Owes      bool      `json:"owes,omitzero"`       // everything is spent
+	Waits     waitRun   `json:"waits,omitzero"`
 }
 
 // episodeOf reads a turn's; one that cannot be read begins anew.
@@ -53,6 +55,11 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 		f = &llm.Failure{Class: llm.Canceled, Text: "deadline"}
 	}
 	j := e.judge(r, g, t, bot, n, f)
+	e.countStated(r, &j.ep, f, j.decision)
+	e.exhausted(t, f, j.decision)
+	if j.decision.Do == ladder.Owe && j.decision.Why == "account" {
+		e.raise(alertAccount, r.model, e.now(), fmt.Sprintf("%s refuses the account: %s (%d). Mend the key or the plan; what waits goes on by itself. %s", r.model, f.Text, f.Status, e.link("/operator")))
+	}
 	e.countRequest(r.model, string(f.Class))
 	return e.carryOut(ctx, r, t, bot, j)
 }
@@ -193,5 +200,8 @@ func (e *Engine) follow(t *store.Turn, moved store.Turn) {
 	defer e.mu.Unlock()
 	e.tally.move(t.State, moved.State)
 	e.leaveGate(t)
+	if _, open := e.open[alertStore+"|store"]; open {
+		e.runs.Go(func() { e.clear(alertStore, "store") })
+	}
 	*t = moved
 }

@@ -37,11 +37,12 @@ type gate struct {
 
 // gateRecord is what of a gate outlives the process besides the columns of its row.
 type gateRecord struct {
-	Gate      ladder.Gate `json:"gate,omitzero"`
-	CoolUntil time.Time   `json:"cool,omitzero"` // L3: passed over until then while another is usable
-	CoolWhy   string      `json:"why,omitzero"`
-	Limit     int64       `json:"limit,omitzero"`  // stated context limit in tokens (F14)
-	Opened    time.Time   `json:"opened,omitzero"` // last time content came after a closing
+	Gate         ladder.Gate `json:"gate,omitzero"`
+	CoolUntil    time.Time   `json:"cool,omitzero"`    // L3: passed over until then while another is usable
+	AccountAsked time.Time   `json:"account,omitzero"` // when one of the turns that an account has stopped last asked
+	CoolWhy      string      `json:"why,omitzero"`
+	Limit        int64       `json:"limit,omitzero"`  // stated context limit in tokens (F14)
+	Opened       time.Time   `json:"opened,omitzero"` // last time content came after a closing
 }
 
 // gateOf finds or makes the gate of PROVIDER/MODEL. Engine.mu is held.
@@ -136,7 +137,7 @@ func (e *Engine) moved(g *gate, rec ladder.Gate, class, text string) {
 	if why != "" {
 		g.row.Until = store.At(until.Add(time.Millisecond - 1))
 		g.row.WaitMS = int64(g.row.Until - now)
-	} else if rec.IsZero() {
+	} else if class == "" && rec.IsZero() {
 		g.row.Since = 0
 	}
 	e.setGateTimer(g, now)
@@ -198,7 +199,12 @@ func (g *gate) pass(r *run, ep episode, now time.Time) passage {
 
 // content is told at the first content of a request: the gate opens for more. Engine.mu is held.
 func (e *Engine) content(g *gate, concurrency int) {
+	if !g.rec.AccountAsked.IsZero() {
+		g.rec.AccountAsked, g.rec.Opened, g.dirty = time.Time{}, e.Wall(), true
+		e.letInSoon(g, "gate")
+	}
 	if g.rec.Gate.IsZero() {
+		g.answers()
 		return
 	}
 	wasClosed := g.closed
@@ -209,6 +215,13 @@ func (e *Engine) content(g *gate, concurrency int) {
 		e.Log.Info("gate opened", "by", "answer", "model", g.model())
 	}
 	e.letInSoon(g, "gate")
+}
+
+// answers notes that the model has answered: what failed before is past. Engine.mu is held.
+func (g *gate) answers() {
+	if g.row.Since != 0 {
+		g.row.Since, g.dirty = 0, true
+	}
 }
 
 // letInSoon lets waiting turns in from a goroutine of its own, if there are any. Engine.mu is held.
@@ -284,7 +297,10 @@ func (e *Engine) letSomeIn(g *gate, by string) {
 
 // tooSoon holds an owed turn back until its own time unless the gate has opened since (L7).
 func (e *Engine) tooSoon(row store.Ready, g *gate, now store.Time) bool {
-	asked := row.RetryAt.Go().Add(-e.Retry.GateCap)
+	asked := row.RetryAt.Go().Add(-time.Duration(row.WaitMS) * time.Millisecond)
+	if e.gateOf(g.model()) != g { // its key has changed: what waits here meets the new gate
+		return false
+	}
 	return row.State == store.Owed && row.RetryAt > now && g.rec.Opened.Before(asked)
 }
 

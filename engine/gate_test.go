@@ -20,7 +20,7 @@ func TestHoldStopsAllF10(t *testing.T) {
 		h.want(first, store.Parked)
 		var others []store.ID
 		for i := range 9 {
-			others = append(others, h.sayIn(fmt.Sprint("other", i), "bob", "hi"))
+			others = append(others, h.sayIn(fmt.Sprint("other", i), fmt.Sprint("bob", i), "hi"))
 		}
 		for _, id := range others {
 			if p := h.want(id, store.Parked); p.Wait.From != "gate" || p.Reason.Why != "gate" || p.Parks != 0 || p.Attempts != 0 {

@@ -22,6 +22,39 @@ type resultStep struct {
 	Failed bool   `json:"failed,omitzero"`
 }
 
+// noteStep is the journal's line of a failure that ended a run's tries: one for the whole window of
+// re-arms, whichever way the sends failed (R8).
+type noteStep struct {
+	Class string `json:"class"`
+	Text  string `json:"text"`
+}
+
+// failureNote is the line to be journaled with a failure, nil if the window has one of its kind: a
+// completed step, or another kind of failure, writes its own.
+func (e *Engine) failureNote(t *store.Turn, class, text string) *store.Step {
+	steps, err := e.Store.Steps(t.ID)
+	if err != nil {
+		e.Log.Error("read the journal", "turn", t.ID.String(), "err", err)
+		return nil
+	}
+	if n := len(steps); n > 0 && steps[n-1].Kind == "note" {
+		var last noteStep
+		if json.Unmarshal(steps[n-1].Body, &last) == nil && noteKind(last.Class) == noteKind(class) {
+			return nil
+		}
+	}
+	return line("note", e.now(), noteStep{class, text})
+}
+
+// noteKind is what counts as one kind of failure: everything transient is one outage.
+func noteKind(class string) string {
+	switch class {
+	case "rate_limit", "overloaded", "timeout", "server", "network":
+		return "outage"
+	}
+	return class
+}
+
 // step adds one line of the journal to a context. A line that cannot be read is left out: it was
 // written by a newer version, and the turn can go on without it.
 func (p *prompted) step(s store.Step) {
@@ -36,6 +69,11 @@ func (p *prompted) step(s store.Step) {
 			return
 		}
 		p.messages = append(p.messages, llm.Message{Role: "assistant", Text: b.Text, Calls: b.Calls})
+	case "note":
+		var b noteStep
+		if json.Unmarshal(s.Body, &b) == nil {
+			p.say("user", "[Holdfast: an answer to this failed: "+b.Text+".]")
+		}
 	case "resulted":
 		var b resultStep
 		if json.Unmarshal(s.Body, &b) != nil {

@@ -27,19 +27,27 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 	if old == nil && silent && w.State != store.Owed {
 		return nil
 	}
+	if old != nil && old.Kind == "notice" && old.Until.Sub(until).Abs() < noticeStep && (old.Until == 0) == (until == 0) && w.State != store.Owed {
+		return nil
+	}
 	surface, _ := e.place(t)
-	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: "notice", State: "pending", Until: until, Text: e.noticeText(w, until, clockOf(surface, e.Location))}
-	if surface != nil && surface.Traits().Local {
+	post := e.noticeAs(t, old, e.noticeText(w, until, clockOf(surface, e.Location)), until)
+	if old != nil && old.Text == post.Text {
+		return nil
+	}
+	return &post
+}
+
+// noticeAs is the post that makes the notice, or gives it a new text.
+func (e *Engine) noticeAs(t *store.Turn, old *store.Post, text string, until store.Time) store.Post {
+	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: "notice", State: "pending", Until: until, Text: text}
+	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
 		post.State = "done"
 	}
 	if old != nil {
-		moved := old.Until - until
-		if old.Kind == "notice" && moved < store.At(time.UnixMilli(0).Add(noticeStep)) && -moved < store.At(time.UnixMilli(0).Add(noticeStep)) && (old.Until == 0) == (until == 0) {
-			return nil
-		}
 		post.ID, post.Handle = old.ID, old.Handle
 	}
-	return &post
+	return post
 }
 
 // noticePost is the turn's post 0, nil if it has none.
@@ -51,13 +59,14 @@ func (e *Engine) noticePost(turn store.ID) (*store.Post, error) {
 	return &posts[0], nil
 }
 
-func (e *Engine) logNotice(t *store.Turn, p *store.Post) {
+// logNotice tells of a notice that was stored with its wait.
+func (e *Engine) logNotice(t *store.Turn, p *store.Post, edited bool) {
 	switch {
 	case p == nil:
-	case p.ID == 0:
-		e.Log.Info("notice posted", "turn", t.ID.String())
-	default:
+	case edited:
 		e.Log.Info("notice edited", "turn", t.ID.String())
+	default:
+		e.Log.Info("notice posted", "turn", t.ID.String())
 	}
 }
 

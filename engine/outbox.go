@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -47,11 +48,12 @@ const (
 	deliverBase = time.Second
 	deliverCap  = 5 * time.Minute
 	outboxBatch = 100
+	stuckAfter  = 10 * time.Minute // a post that is not out by then raises delivery_stuck
 )
 
 // deliver is the outbox's loop.
 func (e *Engine) deliver(ctx context.Context) {
-	if !e.hasRemote() {
+	if !e.hasRemote() && e.Alerts.Webhook == "" {
 		return // every surface shows what is stored: nothing ever goes out
 	}
 	e.outbox.poke()
@@ -61,6 +63,7 @@ func (e *Engine) deliver(ctx context.Context) {
 			return
 		case <-e.outbox.wakeup:
 		}
+		e.tellAlerts(ctx)
 		posts, err := e.Store.PendingPosts(e.now(), outboxBatch)
 		if err != nil {
 			e.Log.Error("read the outbox", "err", err)
@@ -127,13 +130,13 @@ func (e *Engine) hand(ctx context.Context, p store.Post) bool {
 	e.Crash("posted")
 	switch {
 	case err == nil:
-		p.Error = ""
+		e.clear(alertDelivery, s.Name())
 		return e.mark(p, "done", "")
 	case ctx.Err() != nil:
 		return false
 	case errors.Is(err, ErrGone) && p.Handle != "": // deleted or too old: one new post
 		p.Handle, p.Tries = "", 0
-		return e.again(p, 0, err)
+		return e.again(s.Name(), p, 0, err)
 	case errors.Is(err, ErrGone):
 		return e.mark(p, "failed", err.Error())
 	}
@@ -141,7 +144,7 @@ func (e *Engine) hand(ctx context.Context, p store.Post) bool {
 	if r, ok := errors.AsType[*RetryAfter](err); ok {
 		wait = max(r.After, deliverBase)
 	}
-	return e.again(p, wait, err)
+	return e.again(s.Name(), p, wait, err)
 }
 
 // mark stores how it ended.
@@ -155,8 +158,11 @@ func (e *Engine) mark(p store.Post, state, why string) bool {
 }
 
 // again stores the next try and arms the wheel for it.
-func (e *Engine) again(p store.Post, wait time.Duration, err error) bool {
+func (e *Engine) again(surface string, p store.Post, wait time.Duration, err error) bool {
 	p.Tries++
+	if e.now().Sub(max(p.Created, p.Edited)) >= stuckAfter {
+		e.raise(alertDelivery, surface, p.Created, fmt.Sprintf("a message to %s cannot be delivered since %s; it is tried again. %s", surface, e.clock(p.Created), e.link("/turns/"+p.Turn.String())))
+	}
 	p.NextTry = e.now().Add(wait)
 	e.mark(p, "pending", err.Error())
 	e.mu.Lock()

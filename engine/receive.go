@@ -18,7 +18,8 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	if in.Lane == "" {
 		in.Lane = "durable"
 	}
-	if e.bot(in.Bot) == nil {
+	bot := e.bot(in.Bot)
+	if bot == nil {
 		return store.Admitted{}, fmt.Errorf("%w: %q", ErrNoBot, in.Bot)
 	}
 	if err := ctx.Err(); err != nil {
@@ -33,7 +34,7 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	}
 	a, err := e.Store.Admit(store.Admission{
 		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
-		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge && word == "", Command: in.Command,
+		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge && word == "", Usage: e.countedMessage(bot, in), Command: in.Command,
 	})
 	if err != nil || a.Duplicate {
 		return a, err
@@ -53,6 +54,11 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	}
 	if a.Into == 0 {
 		e.tally.move("", store.Queued)
+		e.mu.Unlock()
+		if refused, err := e.refuse(ctx, bot, in, a.Turn); err != nil || refused {
+			return a, err
+		}
+		e.mu.Lock()
 		e.wakeLocked(a.Turn, a.Conversation, "message", 0, false)
 		e.pump()
 		e.mu.Unlock()
@@ -69,6 +75,29 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	return a, nil
 }
 
+// countedMessage counts a message against its person's limit per day, if there is one.
+func (e *Engine) countedMessage(bot *Bot, in Incoming) store.Usage {
+	if bot.PerPerson <= 0 || in.Trusted || in.Kind != "message" {
+		return store.Usage{}
+	}
+	return e.spend(messagesOf(bot.Name, in.Person), 1)
+}
+
+// refuse ends a message's turn at once where a limit of its person is reached (R14); it has its row
+// and is told so politely.
+func (e *Engine) refuse(ctx context.Context, bot *Bot, in Incoming, turn store.ID) (bool, error) {
+	why, err := e.limited(bot, in)
+	if err != nil || why == "" {
+		return false, err
+	}
+	t, err := e.Store.Turn(turn)
+	if err != nil {
+		return false, err
+	}
+	e.settle(context.WithoutCancel(ctx), &run{turn: turn}, &t, store.Settled{Outcome: store.Refused, Text: why, Error: why})
+	return true, nil
+}
+
 // start queues a waiting turn with a new episode and makes it ready: a person's message or an
 // operator has the full ladder.
 func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (store.Turn, error) {
@@ -76,7 +105,11 @@ func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (
 	if err != nil {
 		return before, err
 	}
-	after, err := e.Store.WakeTurn(store.Wake{Turn: turn, At: e.now(), NewEpisode: true, Command: c})
+	wake := store.Wake{Turn: turn, At: e.now(), NewEpisode: true, Command: c}
+	if waits := episodeOf(before).Waits; waits.N > 0 { // the run of stated waits goes on
+		wake.Episode = episode{Waits: waits}.bytes()
+	}
+	after, err := e.Store.WakeTurn(wake)
 	if err != nil {
 		return after, err
 	}

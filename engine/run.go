@@ -50,6 +50,7 @@ type run struct {
 	resends  int           // L1 resends made in it
 	prepared *llm.Prepared // its bytes; nil = to be built
 	messages int           // messages they answer
+	cutAt    time.Time     // when the request under way began, if that cut a stated wait short
 
 	mu      sync.Mutex
 	text    strings.Builder // of the answer, so far
@@ -130,6 +131,14 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 	if v, ok := e.mayRun(r, t); !ok {
 		return v
 	}
+	if t.State == store.Owed && (r.by == "timer" || r.by == "gate") && e.Retry.StaleAfter > 0 && e.now().Sub(t.Spoken) > e.Retry.StaleAfter {
+		return e.askWhetherWanted(ctx, r, &t)
+	}
+	if t.State == store.Owed && t.Reason.Why == "account" && r.by == "timer" {
+		if until := e.accountWaits(&t); until != 0 {
+			return e.waitForAccount(ctx, r, &t, until)
+		}
+	}
 	bot := e.bot(t.Bot)
 	if bot == nil {
 		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s is not configured any more", t.Bot))
@@ -141,6 +150,9 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 			e.obey(ctx, t, word)
 			return over
 		}
+	}
+	if limit := e.Config.PoisonAfter; limit > 0 && t.Deaths >= limit && r.by != "operator" && r.by != "message" {
+		return e.poisoned(ctx, r, t)
 	}
 	if !r.begun && (t.FirstFailed != 0 || t.Resumed != "" || t.State != store.Queued) {
 		e.logResumed(r, t)
@@ -191,6 +203,12 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 	model, ok := e.choose(r, bot)
 	if !ok {
 		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s has no model that is configured", bot.Name)), false
+	}
+	provider, _ := splitModel(model)
+	if why, err := e.overBudget(bot, provider); err != nil {
+		return e.trouble(ctx, r, "read what is used up today", err), false
+	} else if why != "" {
+		return e.waitForDay(ctx, r, t, why), false
 	}
 	g, v, ok := e.enter(ctx, r, t, model)
 	if !ok {
@@ -287,5 +305,13 @@ func (e *Engine) trouble(ctx context.Context, r *run, what string, err error) ve
 		return over
 	}
 	e.Log.Error(what, "turn", r.turn.String(), "err", err)
+	e.storeTrouble(err)
 	return verdict{place: waiting, until: e.now().Add(5 * time.Second)}
+}
+
+// poisoned ends a turn at whose present step the process has died again and again (R15).
+func (e *Engine) poisoned(ctx context.Context, r *run, t store.Turn) verdict {
+	e.raise(alertPoisoned, t.ID.String(), e.now(), fmt.Sprintf("the daemon has died %d times in a row while it worked on one turn of the bot %s; that turn is ended. %s",
+		t.Deaths, t.Bot, e.link("/turns/"+t.ID.String())))
+	return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the daemon was cut off %d times while working on it, so it is not tried again by itself", t.Deaths))
 }

@@ -88,11 +88,14 @@ func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
 // begin writes the request's row: the run's durable fact before anything is sent (P1).
 func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	newSend := r.resends == 0
+	if ep := episodeOf(*t); ep.Waits.N > 0 && e.Wall().Before(ep.Waits.End) {
+		r.cutAt = e.Wall()
+	}
 	send := t.Attempts
 	if newSend {
 		send++
 	}
-	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages})
+	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: e.countedRequest(r.model)})
 	if err != nil {
 		return 0, err
 	}
@@ -110,6 +113,18 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	r.text.Reset()
 	r.mu.Unlock()
 	return n, nil
+}
+
+// countedRequest counts a request against its provider's limit per day, if there is one.
+func (e *Engine) countedRequest(model string) store.Usage {
+	provider, _ := splitModel(model)
+	e.mu.Lock()
+	s := e.services[provider]
+	e.mu.Unlock()
+	if s == nil || s.Config.DailyRequests <= 0 {
+		return store.Usage{}
+	}
+	return e.spend(requestsOf(provider), 1)
 }
 
 // request sends it once and gathers the answer; text is shown as it comes.

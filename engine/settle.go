@@ -21,6 +21,11 @@ func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn,
 	e.mu.Lock()
 	told := store.Told{Attempt: end, Gates: g.snapshot()}
 	e.mu.Unlock()
+	if bot.DailyTokens > 0 {
+		told.Usage = []store.Usage{e.spend(tokensOf(bot.Name), a.finish.TokensIn+a.finish.TokensOut)}
+	}
+	e.endWaits(r, t)
+	e.answered(bot.Name, r.model)
 	r.prepared, r.resends = nil, 0
 	r.ended()
 	if len(a.calls) > 0 {
@@ -104,6 +109,7 @@ func (e *Engine) settle(ctx context.Context, r *run, t *store.Turn, s store.Sett
 			return over, false
 		}
 		e.Log.Error("the answer could not be stored; trying again", "turn", t.ID.String(), "err", err)
+		e.storeTrouble(err)
 		select {
 		case <-ctx.Done():
 			return over, false
@@ -130,15 +136,39 @@ func (e *Engine) answerPosts(t *store.Turn, s *store.Settled) error {
 	if s.Outcome != store.Answered {
 		kind = "terminal"
 	}
-	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: kind, Text: text, State: "pending"}
-	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
-		post.State = "done"
+	surface, _ := e.place(t)
+	parts := []string{text}
+	state := "pending"
+	if surface != nil {
+		if surface.Traits().Local {
+			state = "done"
+		}
+		if split := surface.Traits().Split; split != nil {
+			parts = split(text)
+		}
 	}
-	if old != nil {
-		post.ID, post.Handle = old.ID, old.Handle
+	for i, part := range parts {
+		post := store.Post{Turn: t.ID, Conversation: t.Conversation, Part: i, Kind: kind, Text: part, State: state}
+		if i == 0 && old != nil {
+			post.ID, post.Handle = old.ID, old.Handle
+		}
+		s.Posts = append(s.Posts, post)
 	}
-	s.Posts = append(s.Posts, post)
+	if late := e.lateMention(t, surface, old, len(parts)); late != nil {
+		s.Posts = append(s.Posts, *late)
+	}
 	return nil
+}
+
+// lateMention is the short post that tells a person of an answer which came by an edit, and long
+// after the question: an edit notifies nobody (N10). Nil where it is not needed.
+func (e *Engine) lateMention(t *store.Turn, surface Surface, old *store.Post, part int) *store.Post {
+	if surface == nil || surface.Traits().Mention == nil || old == nil || e.now().Sub(t.Spoken) < e.Retry.MentionAfter {
+		return nil
+	}
+	return &store.Post{
+		Turn: t.ID, Conversation: t.Conversation, Part: part, Kind: "mention", State: "pending", Text: surface.Traits().Mention([]string{t.Person}),
+	}
 }
 
 // settled follows a turn that has ended: counters, log, working sign, outbox.
@@ -187,7 +217,7 @@ func (e *Engine) settleFailed(ctx context.Context, r *run, t *store.Turn, j judg
 	v, _ := e.settle(ctx, r, t, store.Settled{
 		Outcome: outcome, Text: text, Error: text,
 		Reason: store.Reason{Why: "failure", Class: string(f.Class), Status: f.Status, Provider: provider, Model: model, Text: e.service(provider) + " " + f.Plain()},
-		Told:   store.Told{Attempt: &j.attempt, Gates: j.gates},
+		Told:   store.Told{Attempt: &j.attempt, Gates: j.gates, Step: e.failureNote(t, string(f.Class), e.service(provider)+" "+f.Plain())},
 	})
 	return v
 }

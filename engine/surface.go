@@ -62,5 +62,6 @@ type Incoming struct {
 	Dropped []string       // names of files and the like that came with it and that the model cannot read
 	At      store.Time     // when the platform says it was sent; 0 = now
 	Lane    string         // "" = durable
+	Trusted bool           // the owner at the page or the API: no limits
 	Command *store.Command // web: makes it idempotent by command id
 }

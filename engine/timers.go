@@ -89,6 +89,9 @@ func (e *Engine) load() error {
 	if err := e.loadPaused(); err != nil {
 		return fmt.Errorf("read what is paused: %w", err)
 	}
+	if err := e.loadAlerts(); err != nil {
+		return fmt.Errorf("read open alerts: %w", err)
+	}
 	if err := e.loadGates(now); err != nil {
 		return err
 	}
@@ -172,6 +175,7 @@ func (e *Engine) sweep() {
 		e.Log.Error("sweep", "err", err)
 	}
 	e.sweepGates()
+	e.watch()
 	if e.missing() {
 		if err := e.loadQueued("timer"); err != nil {
 			e.Log.Error("sweep", "err", err)

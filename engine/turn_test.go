@@ -431,7 +431,7 @@ func TestHistoryS7(t *testing.T) {
 		h.settled(h.say("ann", "two"), s(60))
 		h.settled(h.say("ann", "three"), s(1))
 		rs := h.models.requests()
-		want := "user: one\n\ntwo\nassistant: fine\nuser: three\n"
+		want := "user: one\n\n[Holdfast: an answer to this failed: fake will not answer this.]\n\ntwo\nassistant: fine\nuser: three\n"
 		if got := rs[len(rs)-1].body; got != want {
 			t.Errorf("context %q, want %q", got, want)
 		}
@@ -520,7 +520,7 @@ func TestLongStatedWaitP17(t *testing.T) {
 		stated string
 		state  store.State
 	}{{"24h", store.Parked}, {"24h1s", store.Owed}} {
-		inHouse(t, nil, func(h *house) {
+		inHouse(t, func(p *Parts) { p.Retry.StaleAfter = 48 * time.Hour }, func(h *house) {
 			h.models.play("429/"+c.stated, "ok")
 			id := h.say("ann", "hello")
 			h.want(id, c.state)

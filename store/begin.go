@@ -8,6 +8,7 @@ type Begin struct {
 	NewSend  bool   // counts an attempt
 	Model    string // PROVIDER/MODEL
 	Messages int    // the Turn.Messages its text was built from
+	Usage    Usage  // a count that this request adds to; N 0 = none
 }
 
 // BeginRequest writes the request's row and sets the turn running, before the request is sent
@@ -36,6 +37,9 @@ func (s *Store) BeginRequest(b Begin) (n int, err error) {
 			b.Model, send, made, b.Turn, b.Messages)
 		if err == nil {
 			err = f.must(`INSERT INTO attempts (turn, n, send, at, model) VALUES (?, ?, ?, ?, ?)`, b.Turn, made, b.Send, b.At, b.Model)
+		}
+		if err == nil {
+			err = f.use(b.Usage)
 		}
 		if err == nil {
 			err = f.changed(object{kind: kindTurn, id: b.Turn})

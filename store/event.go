@@ -27,7 +27,8 @@ type Admission struct {
 	Name    string
 	Text    string
 	Lane    string
-	Merge   bool // a waiting turn of the same person takes the message in (P19)
+	Merge   bool  // a waiting turn of the same person takes the message in (P19)
+	Usage   Usage // a count that this message adds to; N 0 = none
 	Command *Command
 }
 
@@ -100,6 +101,9 @@ func (f *fact) admit(a Admission) (out Admitted, err error) {
 		return out, err
 	}
 	if err := f.admitTurn(a, out); err != nil {
+		return out, err
+	}
+	if err := f.use(a.Usage); err != nil {
 		return out, err
 	}
 	out.Seq = f.writer.head

@@ -89,7 +89,7 @@ func writes(t *testing.T, s *Store) {
 // many as are counted or limited in their order.
 var walks = []string{
 	"SCAN CONSTANT ROW", "SCAN gates", "SCAN links", "SCAN sessions", "SCAN h", "SCAN f", "SCAN (subquery", "SCAN commands", "SCAN changes",
-	"SCAN turns USING COVERING INDEX turns_gate", "SCAN turns USING COVERING INDEX turns_state", "SCAN c USING INDEX conversations_active",
+	"SCAN turns USING COVERING INDEX turns_gate", "SCAN turns USING COVERING INDEX turns_state", "SCAN turns USING COVERING INDEX turns_due", "SCAN c USING INDEX conversations_active",
 }
 
 // sorts are the statements that sort rows limited before, or the few of one turn or of a start.

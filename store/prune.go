@@ -7,7 +7,7 @@ func (s *Store) Prune(before Time, limit int) (int, error) {
 	n := 0
 	err := s.write(before, func(f *fact) error {
 		var turns []Ready
-		turns, err := f.ready(nil, limit, nil, `SELECT id, conversation, retry_at, state FROM turns
+		turns, err := f.ready(nil, limit, nil, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
 			WHERE ended > 0 AND ended < ? AND outcome <> 'merged' ORDER BY ended LIMIT ?`, before, limit)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ type Ready struct {
 	Turn         ID
 	Conversation ID
 	RetryAt      Time
+	WaitMS       int64 // the planned length of the wait that ends then
 	State        State
 }
 
@@ -15,7 +16,7 @@ func (c *conn) ready(list []Ready, limit int, skip map[ID]bool, sql string, args
 			return errEnough
 		}
 		var x Ready
-		if err := r.Scan(&x.Turn, &x.Conversation, &x.RetryAt, &x.State); err != nil {
+		if err := r.Scan(&x.Turn, &x.Conversation, &x.RetryAt, &x.WaitMS, &x.State); err != nil {
 			return err
 		}
 		if !skip[x.Conversation] {
@@ -29,7 +30,7 @@ func (c *conn) ready(list []Ready, limit int, skip map[ID]bool, sql string, args
 // Runnable reads turns in state queued with id > after, oldest first, at most limit.
 func (s *Store) Runnable(after ID, limit int) (list []Ready, err error) {
 	err = s.read(func(c *conn) error {
-		list, err = c.ready(nil, limit, nil, `SELECT id, conversation, retry_at, state FROM turns
+		list, err = c.ready(nil, limit, nil, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
 			WHERE state = 'queued' AND id > ? ORDER BY id LIMIT ?`, after, limit)
 		return err
 	})
@@ -40,12 +41,12 @@ func (s *Store) Runnable(after ID, limit int) (list []Ready, err error) {
 func (s *Store) Due(after Time, afterTurn ID, until Time, limit int) (list []Ready, err error) {
 	err = s.view(func(c *conn) (err error) {
 		if after > 0 && after <= until { // the rest of that millisecond
-			list, err = c.ready(nil, limit, nil, `SELECT id, conversation, retry_at, state FROM turns
-				WHERE retry_at > 0 AND retry_at = ? AND id > ? ORDER BY id LIMIT ?`, after, afterTurn, limit)
+			list, err = c.ready(nil, limit, nil, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
+				WHERE retry_at <> 0 AND retry_at = ? AND id > ? ORDER BY id LIMIT ?`, after, afterTurn, limit)
 		}
 		if err == nil && len(list) < limit {
-			list, err = c.ready(list, limit, nil, `SELECT id, conversation, retry_at, state FROM turns
-				WHERE retry_at > 0 AND retry_at > ? AND retry_at <= ? ORDER BY retry_at, id LIMIT ?`, after, until, limit-len(list))
+			list, err = c.ready(list, limit, nil, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
+				WHERE retry_at <> 0 AND retry_at > ? AND retry_at <= ? ORDER BY retry_at, id LIMIT ?`, after, until, limit-len(list))
 		}
 		return err
 	})
@@ -56,10 +57,10 @@ func (s *Store) Due(after Time, afterTurn ID, until Time, limit int) (list []Rea
 // in the order in which they were last spoken to. busy conversations are passed over.
 func (s *Store) AtGate(gate string, fresh Time, busy map[ID]bool, limit int) (list []Ready, err error) {
 	err = s.view(func(c *conn) (err error) {
-		list, err = c.ready(nil, limit, busy, `SELECT id, conversation, retry_at, state FROM turns
+		list, err = c.ready(nil, limit, busy, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
 			WHERE gate <> '' AND gate = ? AND spoken >= ? ORDER BY spoken, id`, gate, fresh)
 		if err == nil && len(list) < limit {
-			list, err = c.ready(list, limit, busy, `SELECT id, conversation, retry_at, state FROM turns
+			list, err = c.ready(list, limit, busy, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
 				WHERE gate <> '' AND gate = ? AND spoken < ? ORDER BY spoken, id`, gate, fresh)
 		}
 		return err

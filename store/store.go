@@ -127,7 +127,7 @@ func (s *Store) look(c *conn) error {
 		err = c.one(`SELECT value FROM meta WHERE key = 'epoch'`).Scan(&s.epoch)
 	}
 	if err == nil {
-		err = c.one(`SELECT id FROM turns WHERE retry_at > 0 ORDER BY retry_at LIMIT 1`).Scan(&due)
+		err = c.one(`SELECT id FROM turns WHERE retry_at <> 0 ORDER BY retry_at LIMIT 1`).Scan(&due)
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("read %s: %w", s.path, err)

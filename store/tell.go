@@ -5,6 +5,7 @@ type Told struct {
 	Attempt *AttemptEnd // how the request under way ended
 	Step    *Step       // one more line of the journal
 	Gates   []Gate      // gates that this fact closes, moves or opens
+	Usage   []Usage     // counts that limits go by
 	Posts   []Post      // new posts (ID 0) and new text for those there are (ID set)
 }
 
@@ -26,6 +27,11 @@ func (f *fact) tell(t *Turn, told Told) error {
 	for i := range told.Posts {
 		if err := f.putPost(t, &told.Posts[i]); err != nil {
 			return wrap("put post", err)
+		}
+	}
+	for _, u := range told.Usage {
+		if err := f.use(u); err != nil {
+			return wrap("count usage", err)
 		}
 	}
 	for i := range told.Gates {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -359,10 +360,40 @@ func TestClampWaitsP16(t *testing.T) {
 	if list, err := s.PendingPosts(now+500, 9); err != nil || len(list) != 1 || list[0].NextTry != now+500 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if got := changesAfter(t, s, head); !slices.Equal(got, []string{"turn " + far.String(), "gate far"}) {
+	if got := changesAfter(t, s, head); !slices.Equal(got, []string{"gate far", "turn " + far.String()}) {
 		t.Errorf("changes %v", got)
 	}
 	if n, err := s.ClampWaits(now); err != nil || n != 0 {
 		t.Errorf("again: %d, %v", n, err)
+	}
+}
+
+func TestClampManyWaitsP16(t *testing.T) {
+	s := opened(t)
+	err := s.write(t0, func(f *fact) error {
+		for i := range clampBatch*2 + 7 {
+			out, err := f.admit(hello(t0, "chat", "ada", fmt.Sprint("k", i)))
+			if err == nil {
+				wait := i%3*60_000 + 1000 // many share a moment; what is due soon stays
+				err = f.must(`UPDATE turns SET state = 'parked', retry_at = ?, wait_ms = ? WHERE id = ?`, t0+Time(wait), wait, out.Turn)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := t0 - 30_000
+	if n, err := s.ClampWaits(now); err != nil || n != clampBatch*2+7 {
+		t.Errorf("%d, %v", n, err)
+	}
+	left := 0
+	if err := s.read(func(c *conn) error {
+		return c.one(`SELECT count(*) FROM turns WHERE retry_at <> ? + wait_ms`, now).Scan(&left)
+	}); err != nil || left != 0 {
+		t.Errorf("%d left, %v", left, err)
 	}
 }

@@ -23,7 +23,7 @@ type Waiting struct {
 func (s *Store) WaitTurn(w Waiting) (Turn, error) {
 	var t Turn
 	err := s.write(w.At, func(f *fact) (err error) {
-		if t, err = f.open(w.Turn); err != nil {
+		if t, err = f.openCore(w.Turn); err != nil {
 			return err
 		}
 		t.State, t.Wait, t.Reason, t.Resumed, t.FirstFailed = w.State, w.Wait, w.Reason, w.Resumed, w.FirstFailed

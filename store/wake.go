@@ -11,6 +11,7 @@ type Wake struct {
 	Turn       ID
 	At         Time
 	NewEpisode bool
+	Episode    []byte // what stays of the episode, with NewEpisode
 	Command    *Command
 }
 
@@ -26,7 +27,7 @@ func (s *Store) WakeTurn(w Wake) (Turn, error) {
 			return err
 		}
 		if t.State.waits() {
-			if err := f.wake(&t, w.NewEpisode); err != nil {
+			if err := f.wake(&t, w); err != nil {
 				return err
 			}
 		}
@@ -35,11 +36,11 @@ func (s *Store) WakeTurn(w Wake) (Turn, error) {
 	return outcome("wake turn", t, err)
 }
 
-func (f *fact) wake(t *Turn, newEpisode bool) error {
+func (f *fact) wake(t *Turn, w Wake) error {
 	t.State, t.Wait = Queued, Wait{}
 	t.Version++
-	if newEpisode {
-		t.FirstFailed, t.Episode, t.RearmN, t.RearmOf = 0, nil, 0, 0
+	if w.NewEpisode {
+		t.FirstFailed, t.Episode, t.RearmN, t.RearmOf = 0, w.Episode, 0, 0
 	}
 	err := f.must(`UPDATE turns SET state = 'queued', retry_at = 0, gate = '', wait_from = '', wait_ms = 0,
 		first_failed = ?, episode = ?, rearm_n = ?, rearm_of = ?, version = ? WHERE id = ? AND state IN ('retrying', 'parked', 'rearming', 'owed')`,
@@ -56,7 +57,7 @@ func (f *fact) wake(t *Turn, newEpisode bool) error {
 func (s *Store) Interrupt(now Time) (int, error) {
 	var turns []Ready
 	err := s.write(now, func(f *fact) (err error) {
-		turns, err = f.ready(nil, math.MaxInt32, nil, `SELECT id, conversation, retry_at, state FROM turns WHERE state IN ('running', 'retrying') ORDER BY id`)
+		turns, err = f.ready(nil, math.MaxInt32, nil, `SELECT id, conversation, retry_at, wait_ms, state FROM turns WHERE state IN ('running', 'retrying') ORDER BY id`)
 		for _, t := range turns {
 			err = errors.Join(err, f.interrupt(t))
 		}

@@ -74,9 +74,26 @@ func (w *writer) do(at Time, fn func(*fact) error) error {
 	return e.err
 }
 
+// gatherings is how often a leader yields without anybody joining before it begins.
+const gatherings = 16
+
+// gather lets the callers whose facts have just been committed queue their next ones: without it they
+// would form two groups, of which each waits for the other's commit.
+func (w *writer) gather() {
+	for seen, idle := 0, 0; idle < gatherings; idle++ {
+		runtime.Gosched()
+		w.mu.Lock()
+		n := len(w.queue)
+		w.mu.Unlock()
+		if n > seen {
+			seen, idle = n, 0
+		}
+	}
+}
+
 // leadQueue commits what is queued; the leader's own fact is in it.
 func (w *writer) leadQueue() {
-	runtime.Gosched() // callers whose facts have just been committed queue their next ones: larger batches
+	w.gather()
 	w.mu.Lock()
 	batch := w.queue
 	w.queue = nil

@@ -66,7 +66,8 @@ CREATE TABLE turns (
 CREATE INDEX turns_conversation ON turns (conversation);
 CREATE INDEX turns_open ON turns (conversation) WHERE ended = 0; -- not by state: most facts change that and would write here too
 CREATE INDEX turns_state ON turns (state);
-CREATE INDEX turns_due ON turns (retry_at) WHERE retry_at > 0;
+CREATE INDEX turns_person ON turns (person) WHERE ended = 0;
+CREATE INDEX turns_due ON turns (retry_at) WHERE retry_at <> 0; -- not > 0, which a search would take for its own lower end
 CREATE INDEX turns_gate ON turns (gate, spoken) WHERE gate <> '';
 CREATE INDEX turns_ended ON turns (ended) WHERE ended > 0;
 
@@ -156,6 +157,29 @@ CREATE TABLE changes (
 	n    INTEGER,                          -- of an attempt within its turn
 	at   INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE alerts (
+	id       INTEGER PRIMARY KEY,
+	kind     TEXT    NOT NULL,
+	subject  TEXT    NOT NULL,
+	since    INTEGER NOT NULL,
+	raised   INTEGER NOT NULL,
+	cleared  INTEGER NOT NULL DEFAULT 0,
+	acked    INTEGER NOT NULL DEFAULT 0,
+	text     TEXT    NOT NULL,
+	told     INTEGER NOT NULL,             -- messages delivered: 1 the raising, 2 the clearing too
+	next_try INTEGER NOT NULL,
+	tries    INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX alerts_open ON alerts (kind, subject) WHERE cleared = 0;
+
+-- Counts per day that limits go by.
+CREATE TABLE usage (
+	day  TEXT    NOT NULL,
+	name TEXT    NOT NULL,
+	n    INTEGER NOT NULL,
+	PRIMARY KEY (day, name)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE links (
 	hash    BLOB    PRIMARY KEY,

@@ -1,0 +1,39 @@
+package store
+
+// Usage is a count per day that a limit goes by: a provider's requests, a bot's tokens, a person's messages.
+type Usage struct {
+	Day  string // 2006-01-02 in the configured time zone
+	Name string
+	N    int64
+}
+
+// use counts it up.
+func (f *fact) use(u Usage) error {
+	if u.Name == "" || u.N == 0 {
+		return nil
+	}
+	return f.must(`INSERT INTO usage (day, name, n) VALUES (?, ?, ?) ON CONFLICT (day, name) DO UPDATE SET n = n + excluded.n`, u.Day, u.Name, u.N)
+}
+
+// UsageOn reads a day's counts by name.
+func (s *Store) UsageOn(day string) (counts map[string]int64, err error) {
+	counts = map[string]int64{}
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var name string
+			var n int64
+			err := r.Scan(&name, &n)
+			counts[name] = n
+			return err
+		}, `SELECT name, n FROM usage WHERE day = ?`, day)
+	})
+	return counts, wrap("read usage", err)
+}
+
+// WaitingOf counts the waiting turns of a person, over all conversations.
+func (s *Store) WaitingOf(person string) (n int, err error) {
+	err = s.read(func(c *conn) error {
+		return c.one(`SELECT count(*) FROM turns WHERE person = ? AND ended = 0 AND state IN ('retrying', 'parked', 'rearming', 'owed')`, person).Scan(&n)
+	})
+	return n, wrap("count a person's waiting turns", err)
+}
