@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -376,5 +377,61 @@ func TestDemoWithoutAnything(t *testing.T) {
 		if !strings.Contains(d.out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, d.out)
 		}
+	}
+}
+
+// TestSecondSignalEndsAtOnce: the first one lets a running turn come to its end, the second does not.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	h := newHome(t)
+	dir := filepath.Join(h.dir, "store")
+	h.write("[store]\ndir = \"store\"\n[web]\nlisten = \"127.0.0.1:0\"\n[engine]\nstop_grace = \"10m\"\n[[bot]]\nmodels = [\"demo/demo\"]\n")
+	d := h.start("run")
+	h.say(d, dir, "c1", "!fail idle still there?")
+	h.until(func() bool { return strings.Contains(h.want("turns"), " running\n") }, func() string { return h.want("turns") })
+	if err := d.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	h.until(func() bool {
+		c, err := net.Dial("tcp", d.address)
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	}, func() string { return "the page is still served" })
+	ended := make(chan error, 1)
+	go func() { ended <- d.Wait() }()
+	select {
+	case err := <-ended:
+		t.Fatalf("ended at the first signal: %v\n%s", err, d.out)
+	case <-time.After(200 * time.Millisecond):
+	}
+	if err := d.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("did not end at the second signal")
+	}
+}
+
+// TestLinkOnATerminal: who watches gets a login link at once.
+func TestLinkOnATerminal(t *testing.T) {
+	script, err := exec.LookPath("script")
+	if err != nil || runtime.GOOS != "linux" {
+		t.Skip("needs script(1) of Linux to play a terminal")
+	}
+	h := newHome(t)
+	c := h.command()
+	c.Path, c.Args = script, []string{"script", "-qec", binaries().program + " demo --listen 127.0.0.1:0", "/dev/null"}
+	out := &lockedBuffer{}
+	c.Stdout = out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Signal(os.Interrupt); _ = c.Process.Kill(); _ = c.Wait() })
+	h.until(func() bool { return strings.Contains(out.String(), "works once") }, out.String)
+	if !regexp.MustCompile(`Open http://127\.0\.0\.1:\d+/login#[A-Z0-9]{20,} \(it works once, for 15 minutes\)`).MatchString(out.String()) {
+		t.Error(out.String())
 	}
 }

@@ -18,6 +18,7 @@ type detected struct{ provider, model string }
 func detectable() []detected {
 	return []detected{
 		{"openai", "gpt-5-mini"},
+		{"anthropic", "claude-haiku-4-5"},
 		{"openrouter", "meta-llama/llama-3.3-70b-instruct:free"},
 		{"groq", "openai/gpt-oss-120b"},
 		{"gemini", "gemini-flash-latest"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 
@@ -31,35 +32,40 @@ func newLog(w io.Writer, c Log) *slog.Logger {
 // quiet is a log that nobody reads.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// greet tells whoever has started the daemon where it is, which model answers and how to get in.
+// greet tells whoever has started the daemon where it is, which model answers and how to get in, in
+// one piece.
 func (c *call) greet(l *loaded, site *web.Server, found string) {
 	address := site.Addr()
 	if address == "" {
 		return // it could not listen, and says so itself
 	}
-	fmt.Fprintf(c.out, "Holdfast %s listens at http://%s (pid %d)\n", version, address, os.Getpid())
+	lines := []string{fmt.Sprintf("Holdfast %s listens at http://%s (pid %d)", version, address, os.Getpid())}
 	for _, b := range l.Bots {
-		fmt.Fprintf(c.out, "%s answers with %s\n", b.Name, chain(b))
+		lines = append(lines, b.Name+" answers with "+chain(b))
 	}
 	for _, note := range l.Notes {
-		fmt.Fprintf(c.out, "Note: %s\n", note)
+		lines = append(lines, "Note: "+note)
 	}
 	if found == demoModel {
-		fmt.Fprintln(c.out, "That is the built-in demo, since there is no config and no model was found. "+setKey())
+		lines = append(lines, "That is the built-in demo, since there is no config with a bot and no model was found. "+setKey())
 	}
 	if line := tunnel(c.place, address); line != "" {
-		fmt.Fprintf(c.out, "You are here over SSH; on your own machine first: %s\n", line)
+		lines = append(lines, "You are here over SSH; on your own machine first: "+line)
 	}
+	lines = append(lines, c.wayIn(site), "")
+	fmt.Fprint(c.out, strings.Join(lines, "\n"))
+}
+
+// wayIn is a login link if somebody watches, else how to get one.
+func (c *call) wayIn(site *web.Server) string {
 	if !isTerminal(c.out) {
-		fmt.Fprintln(c.out, "holdfast login prints a link to the page")
-		return
+		return "holdfast login prints a link to the page"
 	}
 	link, err := site.LoginLink()
 	if err != nil {
-		fmt.Fprintln(c.err, "holdfast:", err)
-		return
+		return fmt.Sprintf("holdfast login prints a link to the page (%v)", err)
 	}
-	fmt.Fprintf(c.out, "Open %s (it works once, for 15 minutes)\n", link)
+	return fmt.Sprintf("Open %s (it works once, for 15 minutes)", link)
 }
 
 // setKey tells how to get a real model.
@@ -78,7 +84,10 @@ func tunnel(p place, address string) string {
 	if len(connection) != 4 {
 		return ""
 	}
-	_, port, _ := strings.Cut(address[strings.LastIndex(address, ":"):], ":")
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
 	login := cmp.Or(p.get("USER"), p.get("LOGNAME"))
 	if login != "" {
 		login += "@"

@@ -12,6 +12,7 @@ import (
 
 	"holdfast/engine"
 	"holdfast/engine/llm"
+	"holdfast/engine/llm/anthropic"
 	"holdfast/engine/llm/demo"
 	"holdfast/engine/llm/openai"
 )
@@ -54,7 +55,7 @@ func (p *providers) open(name string, c llm.Config) (err error) {
 	}
 	switch c.Wire {
 	case "anthropic":
-		err = errors.New(`the wire "anthropic" is not built yet; use one of "openai"`)
+		made.Provider, err = anthropic.New(c, nil)
 	case "demo":
 		if c.BaseURL, err = p.demoURL(); err == nil {
 			made.Provider, err = openai.New(c, nil)

@@ -175,11 +175,13 @@ func (t turn) words(now time.Time) string {
 	case "running":
 		return "running"
 	}
-	words := map[string]string{"retrying": "retrying", "parked": "parked", "rearming": "re-arming", "owed": "owed"}[t.State]
-	if t.Rearm != nil {
-		words += fmt.Sprintf(" %d of %d", t.Rearm.N, t.Rearm.Of)
-	}
-	if at := clock(t.RetryAt, now); at != "" {
+	words, at := map[string]string{"retrying": "retrying", "parked": "parked", "rearming": "re-arming", "owed": "owed"}[t.State], clock(t.RetryAt, now)
+	switch {
+	case t.State == "rearming" && t.Rearm != nil:
+		words += fmt.Sprintf(" %d of %d at %s", t.Rearm.N, t.Rearm.Of, at)
+	case t.State == "owed" && at != "":
+		words += ", asks again at " + at
+	case at != "":
 		words += " until " + at
 	}
 	if r := t.Reason; r != nil {

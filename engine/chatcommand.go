@@ -110,7 +110,7 @@ func (e *Engine) sayRetry(ctx context.Context, by store.Turn) (string, error) {
 			return "", err
 		}
 	}
-	last, err := e.Store.LastTurn(by.Conversation, store.Failed)
+	last, err := e.Store.LastFailed(by.Conversation)
 	if errors.Is(err, store.ErrNotFound) {
 		return "There is nothing to try again.", nil
 	} else if err != nil {

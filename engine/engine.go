@@ -208,4 +208,27 @@ func (e *Engine) stop() {
 	}
 	e.endRuns(errShutdown)
 	<-ended
+	e.dropRearms()
+}
+
+// dropRearms ends waiting re-arms where the settings say that a clean stop does so (R12).
+func (e *Engine) dropRearms() {
+	if e.Retry.OnStop != "drop" {
+		return
+	}
+	for before := store.ID(0); ; {
+		turns, next, err := e.Store.Turns(store.Filter{States: []store.State{store.Rearming}, Before: before, Limit: batch})
+		if err != nil {
+			e.Log.Error("read waiting re-arms", "err", err)
+			return
+		}
+		for _, t := range turns {
+			text := terminalText(e.service(t.Reason.Provider), "did not answer before the daemon was stopped", "spent", t.Attempts, 0)
+			e.settle(context.Background(), &run{turn: t.ID}, &t, store.Settled{Outcome: store.Failed, Text: text, Error: text})
+			e.Log.Info("turn not re-armed", "turn", t.ID.String(), "why", "stopped")
+		}
+		if before = next; next == 0 {
+			return
+		}
+	}
 }

@@ -57,6 +57,9 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 	j := e.judge(r, g, t, bot, n, f)
 	e.countStated(r, &j.ep, f, j.decision)
 	e.exhausted(t, f, j.decision)
+	if j.decision.Do == ladder.End || j.decision.Do == ladder.Owe {
+		e.Log.Info("turn not re-armed", "turn", t.ID.String(), "why", j.decision.Why)
+	}
 	if j.decision.Do == ladder.Owe && j.decision.Why == "account" {
 		e.raise(alertAccount, r.model, e.now(), fmt.Sprintf("%s refuses the account: %s (%d). Mend the key or the plan; what waits goes on by itself. %s", r.model, f.Text, f.Status, e.link("/operator")))
 	}

@@ -15,11 +15,11 @@ type Message struct {
 	Edited Time // 0 = as it was made
 }
 
-// What people said are events of kind message, found by the turns they made; what the bot posted are
+// What people said are events of kind message or command, found by the turns they made; what the bot posted are
 // the posts that still stand.
 const (
 	said = `SELECT e.id, o.conversation, e.turn, 'user', 'message', e.name, e.text, e.at, 0
-		FROM turns o JOIN events e ON e.id = o.id WHERE e.kind = 'message'`
+		FROM turns o JOIN events e ON e.id = o.id WHERE e.kind IN ('message', 'command')`
 	posted = `SELECT p.id, p.conversation, p.turn, 'bot', p.kind, c.bot, coalesce(p.text, t.text), p.created, p.edited
 		FROM posts p JOIN turns t ON t.id = p.turn JOIN conversations c ON c.id = p.conversation WHERE p.state <> 'gone'`
 )

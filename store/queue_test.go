@@ -168,15 +168,26 @@ func TestOpenTurns(t *testing.T) {
 	b := admit(t, s, hello(t0, "chat", "bob", "k2"))
 	c := admit(t, s, hello(t0, "chat", "eve", "k3"))
 	settle(t, s, Settled{Turn: b.Turn, At: t0, Outcome: Answered})
-	if last, err := s.LastTurn(a.Conversation, Answered); err != nil || last.ID != b.Turn {
-		t.Errorf("%+v, %v", last, err)
-	}
-	if _, err := s.LastTurn(a.Conversation, Failed); !errors.Is(err, ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
 	list, err := s.OpenTurns(a.Conversation)
 	if err != nil || len(list) != 2 || list[0].ID != a.Turn || list[1].ID != c.Turn {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestLastFailed(t *testing.T) {
+	s := opened(t)
+	say := func(key string) Admitted { return admit(t, s, hello(t0, "chat", key, key)) }
+	failed, answered, unasked := say("k1"), say("k2"), say("k3")
+	if _, err := s.LastFailed(failed.Conversation); !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	begin(t, s, failed.Turn, 1)
+	begin(t, s, answered.Turn, 1)
+	settle(t, s, Settled{Turn: failed.Turn, At: t0, Outcome: Failed})
+	settle(t, s, Settled{Turn: answered.Turn, At: t0, Outcome: Answered})
+	settle(t, s, Settled{Turn: unasked.Turn, At: t0, Outcome: Refused})
+	if last, err := s.LastFailed(failed.Conversation); err != nil || last.ID != failed.Turn {
+		t.Errorf("%+v, %v", last, err)
 	}
 }
 

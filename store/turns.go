@@ -111,13 +111,13 @@ func (c *conn) counts() (map[State]int64, error) {
 	return counts, err
 }
 
-// LastTurn reads the newest turn of a conversation that is done with the given outcome; ErrNotFound.
-func (s *Store) LastTurn(conversation ID, outcome Outcome) (t Turn, err error) {
+// LastFailed reads the newest turn of a conversation that a model was asked in vain; ErrNotFound.
+func (s *Store) LastFailed(conversation ID) (t Turn, err error) {
 	err = s.read(func(c *conn) error {
 		return t.scan(c.one(`SELECT `+turnColumns+` FROM turns t JOIN conversations c ON c.id = t.conversation
-			WHERE t.conversation = ? AND t.state = 'done' AND t.outcome = ? ORDER BY t.id DESC LIMIT 1`, conversation, outcome))
+			WHERE t.conversation = ? AND t.state = 'done' AND t.outcome IN ('failed', 'refused') AND t.requests > 0 ORDER BY t.id DESC LIMIT 1`, conversation))
 	})
-	return t, wrap("read last turn", err)
+	return t, wrap("read last failed turn", err)
 }
 
 // OpenTurns reads a conversation's turns that are not done, oldest first.

@@ -9,10 +9,10 @@ import (
 
 // writer is the one connection that writes, with group commit:
 //
-//	caller ─ nobody leads ──────────── leads: BEGIN · its fact · COMMIT ────────── returns
-//	caller ─ somebody leads ─ queues ┬ woken as the leader: BEGIN · every queued
-//	                                 │ fact in its own SAVEPOINT · COMMIT ──────── returns
-//	                                 └ woken when the commit with its fact is over ─ returns
+//	caller ─ alone ───────────────── leads: BEGIN · its fact · COMMIT ────────────── returns
+//	caller ─ among others ─ queues ┬ as the leader: BEGIN · every queued fact
+//	                               │ in its own SAVEPOINT · COMMIT ─────────────── returns
+//	                               └ woken when the commit with its fact is over ── returns
 //
 // So concurrent facts share one fsync, a lone one pays for nothing else, and each caller leads at most
 // once. A fact that fails is rolled back alone and only its caller hears of it; when the COMMIT
@@ -27,6 +27,7 @@ type writer struct {
 	leading bool
 	closed  bool
 	queue   []*entry
+	callers int // at the last batch: those in it and those that came meanwhile
 
 	head int64 // newest change; belongs to the leader
 }
@@ -55,18 +56,20 @@ func (w *writer) do(at Time, fn func(*fact) error) error {
 		w.mu.Unlock()
 		return ErrReadOnly
 	}
-	if w.leading {
+	alone := !w.leading && w.callers <= 1
+	if !alone {
 		e.lead = make(chan bool, 1)
 		w.queue = append(w.queue, e)
-		w.mu.Unlock()
-		if <-e.lead {
-			w.leadQueue()
-		}
-	} else {
-		w.leading = true
-		w.mu.Unlock()
+	}
+	leads := !w.leading
+	w.leading = true
+	w.mu.Unlock()
+	switch {
+	case alone:
 		w.commit([]*entry{e})
-		w.handOver()
+		w.handOver(1)
+	case leads || <-e.lead:
+		w.leadQueue()
 	}
 	if e.panicked != nil {
 		panic(e.panicked)
@@ -74,20 +77,24 @@ func (w *writer) do(at Time, fn func(*fact) error) error {
 	return e.err
 }
 
-// gatherings is how often a leader yields without anybody joining before it begins.
-const gatherings = 16
+// patience is how often a leader yields without anybody joining before it begins: some 50 µs, a part
+// of what a commit costs.
+const patience = 200
 
 // gather lets the callers whose facts have just been committed queue their next ones: without it they
-// would form two groups, of which each waits for the other's commit.
+// would form two groups, of which each waits for the other's commit. It waits for as many as there were.
 func (w *writer) gather() {
-	for seen, idle := 0, 0; idle < gatherings; idle++ {
-		runtime.Gosched()
+	for seen, idle := 0, 0; idle < patience; idle++ {
 		w.mu.Lock()
-		n := len(w.queue)
+		n, enough := len(w.queue), w.callers
 		w.mu.Unlock()
+		if n >= enough {
+			return
+		}
 		if n > seen {
 			seen, idle = n, 0
 		}
+		runtime.Gosched()
 	}
 }
 
@@ -102,13 +109,15 @@ func (w *writer) leadQueue() {
 	for _, e := range batch[1:] {
 		close(e.lead)
 	}
-	w.handOver()
+	w.handOver(len(batch))
 }
 
-// handOver makes the longest waiting caller the leader, or lets the next one that comes be it.
-func (w *writer) handOver() {
+// handOver makes the longest waiting caller the leader, or lets the next one that comes be it. done is
+// the size of the batch that is over.
+func (w *writer) handOver(done int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.callers = done + len(w.queue)
 	if len(w.queue) > 0 {
 		w.queue[0].lead <- true
 		return
