@@ -2,10 +2,13 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,6 +88,15 @@ func (e *Engine) loadAlerts() error {
 		e.open[a.Kind+"|"+a.Subject] = a
 	}
 	return nil
+}
+
+// openAlerts are those that are open, oldest first. Engine.mu is held.
+func (e *Engine) openAlerts() []store.Alert {
+	list := slices.Collect(maps.Values(e.open))
+	slices.SortFunc(list, func(a, b store.Alert) int {
+		return cmp.Or(cmp.Compare(a.Raised, b.Raised), strings.Compare(a.Kind+a.Subject, b.Kind+b.Subject))
+	})
+	return list
 }
 
 // Ack notes that an operator has seen an alert. One of a poisoned turn is over with that; the others

@@ -76,6 +76,9 @@ func (e *Engine) overBudget(bot *Bot, provider string) (string, error) {
 // waitForDay parks a turn until the day turns: nothing fails, no park and nothing of the horizon is counted.
 func (e *Engine) waitForDay(ctx context.Context, r *run, t *store.Turn, why string) verdict {
 	now, until := e.now(), e.tomorrow()
+	if t.Lane == failFast {
+		return e.endBusy(ctx, r, t, until, store.Reason{Why: "budget", Text: capital(why)})
+	}
 	ep := episodeOf(*t)
 	if ep.GateSince.IsZero() {
 		ep.GateSince = now.Go()

@@ -31,8 +31,10 @@ func asCommand(text string) string {
 // waits for nobody: a command goes past the turns of its conversation.
 func (e *Engine) obey(ctx context.Context, t store.Turn, word string) {
 	text, err := e.answerTo(ctx, t, word)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNotYours) && !errors.Is(err, ErrHeld) {
 		e.Log.Error("carry out a command", "turn", t.ID.String(), "command", word, "err", err)
+	}
+	if err != nil {
 		text = "That did not work: " + plainError(err)
 	}
 	e.settle(ctx, &run{turn: t.ID}, &t, store.Settled{Outcome: store.Answered, Text: text})

@@ -92,6 +92,7 @@ type Engine struct {
 	spending  spending
 	paused    []string // targets; "" = everything
 	ready     error    // nil once timers are loaded
+	ledger    ledger
 	stopping  bool
 }
 
@@ -158,13 +159,6 @@ func (e *Engine) bot(name string) *Bot {
 
 // now is the wall clock as the store keeps it.
 func (e *Engine) now() store.Time { return store.At(e.Wall()) }
-
-// Ready is nil once the store is open and timers are loaded, else it says why not.
-func (e *Engine) Ready() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.ready
-}
 
 // Run loads what was left, then works until ctx ends, then gives running turns the grace and
 // returns when all has truly ended.

@@ -63,7 +63,7 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 	if j.decision.Do == ladder.Owe && j.decision.Why == "account" {
 		e.raise(alertAccount, r.model, e.now(), fmt.Sprintf("%s refuses the account: %s (%d). Mend the key or the plan; what waits goes on by itself. %s", r.model, f.Text, f.Status, e.link("/operator")))
 	}
-	e.countRequest(r.model, string(f.Class))
+	e.countRequest(r.model, j.attempt.MS, string(f.Class), f.Text)
 	return e.carryOut(ctx, r, t, bot, j)
 }
 
@@ -113,10 +113,10 @@ func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.F
 func (e *Engine) situation(r *run, t *store.Turn, ep episode, bot *Bot, now time.Time) ladder.Situation {
 	_, fallback := e.fallback(r, bot, r.model)
 	return ladder.Situation{
-		Now: now, Model: r.model, FailFast: t.Lane == "fail_fast", Durable: e.Config.Durable, FallbackOK: fallback,
+		Now: now, Model: r.model, FailFast: t.Lane == failFast, Durable: e.Config.Durable, FallbackOK: fallback,
 		Resends: r.resends, Waited: r.waited, Remaining: e.Config.TurnDeadline - r.spent - e.since(r),
 		Asked: r.asked, LastRequest: ep.Last(e.Retry), OneShot: ep.OneShot, Owed: ep.Owes,
-		Rearms: t.RearmN, CanRearm: t.Lane != "fail_fast" && e.surfaces[t.Surface] != nil,
+		Rearms: t.RearmN, CanRearm: t.Lane != failFast && e.surfaces[t.Surface] != nil,
 	}
 }
 
@@ -202,6 +202,7 @@ func (e *Engine) follow(t *store.Turn, moved store.Turn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tally.move(t.State, moved.State)
+	e.tally.wait(t, &moved)
 	e.leaveGate(t)
 	if _, open := e.open[alertStore+"|store"]; open {
 		e.runs.Go(func() { e.clear(alertStore, "store") })

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,7 +30,7 @@ type house struct {
 	engine   *Engine
 	log      *logLines
 	stop     func()
-	offset   time.Duration // of the wall clock against the bubble's
+	offset   atomic.Int64 // of the wall clock against the bubble's
 	said     int
 	provider Provider
 }
@@ -44,7 +45,7 @@ func inHouse(t *testing.T, configure func(*Parts), f func(h *house)) {
 			Config: Default(), Retry: ladder.Default(), Alerts: DefaultAlerts(), Bots: []Bot{{Name: "bot", Models: []string{"fake/one"}, MaxSteps: 30, ContextTokens: 24000}},
 			Providers: map[string]Provider{"fake": {Provider: h.models, Config: llm.Config{Concurrency: 4}, KeyID: "k"}},
 			Surfaces:  []Surface{h.web}, Log: slog.New(h.log), Location: time.UTC,
-			Wall: func() time.Time { return time.Now().Add(h.offset) },
+			Wall: func() time.Time { return time.Now().Add(time.Duration(h.offset.Load())) },
 		}
 		if configure != nil {
 			configure(&h.parts)
@@ -133,7 +134,8 @@ func (h *house) wait(d time.Duration) {
 // settled waits until a turn is done, at most for the given time.
 func (h *house) settled(id store.ID, atMost time.Duration) store.Turn {
 	h.t.Helper()
-	for end := time.Now().Add(atMost); time.Now().Before(end); h.wait(100 * time.Millisecond) {
+	look := max(100*time.Millisecond, atMost/600)
+	for end := time.Now().Add(atMost); time.Now().Before(end); h.wait(look) {
 		if t := h.turn(id); t.State == store.Done {
 			return t
 		}

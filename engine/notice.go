@@ -15,7 +15,7 @@ const noticeStep = 10 * time.Second
 // enough to stay silent (N2) or when what stands there is still right, else the post to be made or
 // edited in the transaction of the wait. start is where the silent window begins, until the moment to name (0 = unknown).
 func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time) *store.Post {
-	if t.Lane == "fail_fast" {
+	if t.Lane == failFast {
 		return nil
 	}
 	old, err := e.noticePost(t.ID)
@@ -127,8 +127,6 @@ func (e *Engine) service(provider string) string {
 func terminalText(service, plain, why string, attempts int, stated time.Duration) string {
 	var b strings.Builder
 	switch why {
-	case "busy":
-		return "The AI is busy right now — give it a minute and ask again."
 	case "deadline":
 		b.WriteString("Cannot answer this: it took longer than a turn may")
 	default:

@@ -10,9 +10,6 @@ import (
 	"holdfast/store"
 )
 
-// pauseMeta is where the store keeps what is paused: a JSON list of targets.
-const pauseMeta = "paused"
-
 // pauseKey names the gate at which turns wait while a target is paused.
 const pauseKey = "pause|"
 
@@ -38,6 +35,9 @@ func (e *Engine) setPaused(ctx context.Context, target string, on bool, c *store
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := e.loadPaused(); err != nil { // an engine that only serves the file has not read it
+		return fmt.Errorf("read what is paused: %w", err)
+	}
 	e.mu.Lock()
 	known := target == "" || e.bots[target] != nil || e.services[target] != nil || slices.Contains(e.paused, target)
 	next := slices.DeleteFunc(slices.Clone(e.paused), func(t string) bool { return t == target })
@@ -52,8 +52,13 @@ func (e *Engine) setPaused(ctx context.Context, target string, on bool, c *store
 	if err != nil {
 		return fmt.Errorf("store what is paused: %w", err)
 	}
-	if err := e.Store.SetMeta(pauseMeta, string(b), c); err != nil {
+	if err := e.Store.SetMeta(store.Paused, string(b), c); err != nil {
 		return err
+	}
+	if !on && target == "" { // what came out of a backup has been looked at
+		if err := e.Store.SetMeta(store.Restored, "", nil); err != nil {
+			return err
+		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -66,7 +71,7 @@ func (e *Engine) setPaused(ctx context.Context, target string, on bool, c *store
 
 // loadPaused reads what an earlier process has paused.
 func (e *Engine) loadPaused() error {
-	text, err := e.Store.Meta(pauseMeta)
+	text, err := e.Store.Meta(store.Paused)
 	if err != nil || text == "" {
 		return err
 	}

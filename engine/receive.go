@@ -34,45 +34,62 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	}
 	a, err := e.Store.Admit(store.Admission{
 		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
-		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge && word == "", Usage: e.countedMessage(bot, in), Command: in.Command,
+		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0, Usage: e.countedMessage(bot, in), Command: in.Command,
+		Own: in.Own, Supersedes: in.supersedes,
 	})
 	if err != nil || a.Duplicate {
 		return a, err
 	}
 	e.Crash("admitted")
 	e.Log.Info("turn admitted", "turn", a.Turn.String(), "bot", in.Bot, "surface", in.Surface)
+	switch {
+	case a.Into != 0:
+		e.tookIn(a)
+		return a, nil
+	case word != "":
+		e.obeyNow(ctx, a.Turn, word)
+		return a, nil
+	}
+	e.count("", store.Queued)
+	if refused, err := e.refuse(ctx, bot, in, a.Turn); err != nil || refused {
+		return a, err
+	}
+	e.wake(a.Turn, a.Conversation, "message", 0, false)
+	return a, nil
+}
+
+// tookIn follows a message that has joined a waiting turn. One that is re-arming or owed is thereby
+// started; any other goes on at its time and answers both.
+func (e *Engine) tookIn(a store.Admitted) {
 	e.mu.Lock()
-	if word != "" {
-		e.tally.move("", store.Queued)
-		e.mu.Unlock()
-		t, err := e.Store.Turn(a.Turn)
-		if err != nil {
-			return a, nil // the command stands in the store, and the next start carries it out
-		}
-		e.obey(context.WithoutCancel(ctx), t, word)
-		return a, nil
-	}
-	if a.Into == 0 {
-		e.tally.move("", store.Queued)
-		e.mu.Unlock()
-		if refused, err := e.refuse(ctx, bot, in, a.Turn); err != nil || refused {
-			return a, err
-		}
-		e.mu.Lock()
-		e.wakeLocked(a.Turn, a.Conversation, "message", 0, false)
-		e.pump()
-		e.mu.Unlock()
-		return a, nil
-	}
 	e.tally.move("", store.Done)
 	e.tally.settled[store.Merged]++
 	e.mu.Unlock()
-	if a.IntoState == store.Rearming || a.IntoState == store.Owed {
-		if _, err := e.start(a.Into, "message", false, nil); err != nil {
-			e.Log.Error("start a turn by a message", "turn", a.Into.String(), "err", err)
-		}
+	if a.IntoState != store.Rearming && a.IntoState != store.Owed {
+		return
 	}
-	return a, nil
+	if _, err := e.start(a.Into, "message", false, nil); err != nil {
+		e.Log.Error("start a turn by a message", "turn", a.Into.String(), "err", err)
+	}
+}
+
+// obeyNow carries a command out that has just been admitted. If its turn cannot be read, it stands
+// in the store, and the next start carries it out.
+func (e *Engine) obeyNow(ctx context.Context, turn store.ID, word string) {
+	e.count("", store.Queued)
+	t, err := e.Store.Turn(turn)
+	if err != nil {
+		e.Log.Error("read a command", "turn", turn.String(), "err", err)
+		return
+	}
+	e.obey(context.WithoutCancel(ctx), t, word)
+}
+
+// count counts a turn over from one state to another.
+func (e *Engine) count(from, to store.State) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tally.move(from, to)
 }
 
 // countedMessage counts a message against its person's limit per day, if there is one.

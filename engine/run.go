@@ -131,28 +131,12 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 	if v, ok := e.mayRun(r, t); !ok {
 		return v
 	}
-	if t.State == store.Owed && (r.by == "timer" || r.by == "gate") && e.Retry.StaleAfter > 0 && e.now().Sub(t.Spoken) > e.Retry.StaleAfter {
-		return e.askWhetherWanted(ctx, r, &t)
-	}
-	if t.State == store.Owed && t.Reason.Why == "account" && r.by == "timer" {
-		if until := e.accountWaits(&t); until != 0 {
-			return e.waitForAccount(ctx, r, &t, until)
-		}
-	}
 	bot := e.bot(t.Bot)
 	if bot == nil {
 		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s is not configured any more", t.Bot))
 	}
-	if r.by == "start" && !r.begun && t.Attempts == 0 {
-		if word, err := e.commandOf(t); err != nil {
-			return e.trouble(ctx, r, "read the command", err)
-		} else if word != "" {
-			e.obey(ctx, t, word)
-			return over
-		}
-	}
-	if limit := e.Config.PoisonAfter; limit > 0 && t.Deaths >= limit && r.by != "operator" && r.by != "message" {
-		return e.poisoned(ctx, r, t)
+	if v, ok := e.isOther(ctx, r, &t); ok {
+		return v
 	}
 	if !r.begun && (t.FirstFailed != 0 || t.Resumed != "" || t.State != store.Queued) {
 		e.logResumed(r, t)
@@ -164,35 +148,6 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 			return v
 		}
 	}
-}
-
-// mayRun reports whether a turn that was woken is really due; if not, it says where it goes.
-func (e *Engine) mayRun(r *run, t store.Turn) (verdict, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	switch now := e.now(); {
-	case t.State == store.Done:
-		return over, false
-	case t.State == store.Queued || t.State == store.Running || r.force:
-		return over, true
-	case t.State == store.Retrying:
-		if t.Wait.RetryAt > now && r.by == "timer" {
-			return verdict{place: waiting, until: t.Wait.RetryAt}, false
-		}
-		return over, true
-	case r.by == "timer" && t.Wait.Gate == "" && t.Wait.RetryAt > now:
-		e.hold(t.ID, t.Conversation, t.Wait.RetryAt) // a stale timer: its row has moved since
-		return over, false
-	}
-	return over, true
-}
-
-func (e *Engine) logResumed(r *run, t store.Turn) {
-	late := time.Duration(0)
-	if r.due != 0 {
-		late = max(0, e.now().Sub(r.due))
-	}
-	e.Log.Info("turn resumed", "turn", t.ID.String(), "late_ms", late.Milliseconds(), "by", r.by)
 }
 
 // step makes one logical model call, or waits to make it; goOn says that there is more to do.
@@ -212,7 +167,7 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 	}
 	g, v, ok := e.enter(ctx, r, t, model)
 	if !ok {
-		return v, false
+		return v, v == elsewhere
 	}
 	if r.prepared == nil {
 		if err := e.prepare(r, t, bot); err != nil {
@@ -307,11 +262,4 @@ func (e *Engine) trouble(ctx context.Context, r *run, what string, err error) ve
 	e.Log.Error(what, "turn", r.turn.String(), "err", err)
 	e.storeTrouble(err)
 	return verdict{place: waiting, until: e.now().Add(5 * time.Second)}
-}
-
-// poisoned ends a turn at whose present step the process has died again and again (R15).
-func (e *Engine) poisoned(ctx context.Context, r *run, t store.Turn) verdict {
-	e.raise(alertPoisoned, t.ID.String(), e.now(), fmt.Sprintf("the daemon has died %d times in a row while it worked on one turn of the bot %s; that turn is ended. %s",
-		t.Deaths, t.Bot, e.link("/turns/"+t.ID.String())))
-	return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the daemon was cut off %d times while working on it, so it is not tried again by itself", t.Deaths))
 }

@@ -13,7 +13,7 @@ import (
 
 // afterReply settles the turn with a final answer, or journals a reply that calls tools and goes on.
 func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn, bot *Bot, n int, a reply) (verdict, bool) {
-	e.countRequest(r.model, "")
+	e.countRequest(r.model, e.since(r).Milliseconds(), "", "")
 	end := &store.AttemptEnd{
 		N: n, Status: a.head.Status, StatedMS: -1, Outcome: "ok", RequestID: a.head.RequestID, MS: e.since(r).Milliseconds(),
 		TokensIn: a.finish.TokensIn, TokensOut: a.finish.TokensOut,
@@ -53,7 +53,9 @@ func (e *Engine) afterCalls(ctx context.Context, r *run, t *store.Turn, bot *Bot
 		}
 	}
 	if calls > bot.MaxSteps {
-		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the model called tools %d times without coming to an answer", calls)), false
+		text := fmt.Sprintf("Cannot answer this: the model called tools %d times without coming to an answer.", calls)
+		v, _ := e.settle(ctx, r, t, store.Settled{Outcome: store.Failed, Text: text, Error: text, Told: told})
+		return v, false
 	}
 	told.Step = line("reply", e.now(), replyStep{Text: a.text, Calls: a.calls})
 	v, goOn := e.journal(ctx, r, t, told)
@@ -112,6 +114,8 @@ func (e *Engine) settle(ctx context.Context, r *run, t *store.Turn, s store.Sett
 		e.storeTrouble(err)
 		select {
 		case <-ctx.Done():
+			return over, false
+		case <-e.runCtx.Done(): // the process ends; the next start finds the turn open
 			return over, false
 		case <-time.After(time.Second):
 		}
@@ -196,7 +200,10 @@ func (e *Engine) leaveGate(t *store.Turn) {
 		g.rows = max(0, g.rows-1)
 		g.recount = true
 		g.known = slices.DeleteFunc(g.known, func(id store.ID) bool { return id == t.ID })
-		delete(g.letting, t.ID)
+		if g.letting[t.ID] { // it was let in and goes without having asked: the next one may
+			delete(g.letting, t.ID)
+			e.letInSoon(g, "gate")
+		}
 	}
 	t.Wait.Gate = ""
 }
@@ -210,6 +217,9 @@ func (e *Engine) settleFailed(ctx context.Context, r *run, t *store.Turn, j judg
 		stated = f.Stated
 	}
 	text := terminalText(e.service(provider), f.Plain(), j.decision.Why, t.Attempts, stated)
+	if j.decision.Why == "busy" {
+		text = e.busyText(t, e.heldUntil(t))
+	}
 	outcome := store.Failed
 	if f.Class == llm.Refused {
 		outcome = store.Refused

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"holdfast/store"
 )
@@ -13,13 +14,21 @@ type tally struct {
 	turns    map[store.State]int64
 	settled  map[store.Outcome]int64
 	requests map[requestKind]int64
-	known    bool // the counts at the start are in
+	waits    map[string]time.Duration // planned, by wait_from
+	parks    int64
+	rearms   int64
+	lag      Lag
+	models   map[string]*modelTally // by PROVIDER/MODEL
+	known    bool                   // the counts at the start are in
 }
 
 type requestKind struct{ model, class string }
 
 func newTally() tally {
-	return tally{turns: map[store.State]int64{}, settled: map[store.Outcome]int64{}, requests: map[requestKind]int64{}}
+	return tally{
+		turns: map[store.State]int64{}, settled: map[store.Outcome]int64{}, requests: map[requestKind]int64{}, waits: map[string]time.Duration{},
+		lag: newLag(), models: map[string]*modelTally{},
+	}
 }
 
 // move counts a turn over from one state to another; from "" is a new one.
@@ -30,11 +39,17 @@ func (t *tally) move(from, to store.State) {
 	t.turns[to]++
 }
 
-// countRequest counts one that has ended; class "" is a success.
-func (e *Engine) countRequest(model, class string) {
+// countRequest counts one that has ended after ms; class "" is a success, text is why it failed.
+func (e *Engine) countRequest(model string, ms int64, class, text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tally.requests[requestKind{model, class}]++
+	m := e.tally.models[model]
+	if m == nil {
+		m = &modelTally{}
+		e.tally.models[model] = m
+	}
+	m.count(e.now(), ms, class, text)
 }
 
 // countBaseline adds what the file held when it was opened. What the last process left running or
@@ -75,12 +90,15 @@ func (e *Engine) lost() int64 {
 
 // Shape is what an operator sees at a glance; all of it is in memory.
 type Shape struct {
-	Turns    map[store.State]int64 // by state
-	Accepted int64
-	Lost     int64
-	Gates    []GateShape
-	Upcoming []Upcoming
-	Surfaces []SurfaceShape
+	Turns     map[store.State]int64 // by state
+	Accepted  int64
+	Lost      int64
+	Gates     []GateShape
+	Upcoming  []Upcoming
+	Surfaces  []SurfaceShape
+	Alerts    []store.Alert   // those that are open, oldest first; one that could not be stored has no id
+	Providers []ProviderShape // by name
+	Paused    []string        // providers and bots that an operator has paused; "" = everything
 }
 
 // GateShape is a closed gate.
@@ -109,7 +127,9 @@ const upcomingShown = 50
 func (e *Engine) Shape() Shape {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := Shape{Turns: map[store.State]int64{}, Lost: e.lost(), Surfaces: e.surfaceShapes()}
+	s := Shape{
+		Turns: map[store.State]int64{}, Lost: e.lost(), Surfaces: e.surfaceShapes(), Alerts: e.openAlerts(), Providers: e.providerShapes(e.now()), Paused: slices.Clone(e.paused),
+	}
 	for _, state := range []store.State{store.Done, store.Queued, store.Running, store.Retrying, store.Parked, store.Rearming, store.Owed} {
 		s.Turns[state] = e.tally.turns[state]
 		s.Accepted += e.tally.turns[state]

@@ -63,5 +63,8 @@ type Incoming struct {
 	At      store.Time     // when the platform says it was sent; 0 = now
 	Lane    string         // "" = durable
 	Trusted bool           // the owner at the page or the API: no limits
+	Own     bool           // web: only into a chat that Person has begun, or a new one; store.ErrNotFound else
 	Command *store.Command // web: makes it idempotent by command id
+
+	supersedes store.ID // see again.go
 }

@@ -176,6 +176,9 @@ func (e *Engine) sweep() {
 	}
 	e.sweepGates()
 	e.watch()
+	if err := e.look(); err != nil {
+		e.Log.Error("look for turns that are left lying", "err", err)
+	}
 	if e.missing() {
 		if err := e.loadQueued("timer"); err != nil {
 			e.Log.Error("sweep", "err", err)

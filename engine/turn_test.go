@@ -242,7 +242,7 @@ func TestClockStepsP16(t *testing.T) {
 		id := h.say("ann", "hello")
 		h.want(id, store.Parked)
 		h.wait(s(60))
-		h.offset = time.Hour
+		h.offset.Store(int64(time.Hour))
 		h.settled(id, s(5))
 		if n := len(h.models.requests()); n != 2 {
 			t.Errorf("%d requests", n)
@@ -253,7 +253,7 @@ func TestClockStepsP16(t *testing.T) {
 		id := h.say("ann", "hello")
 		h.want(id, store.Parked)
 		h.wait(s(30))
-		h.offset = -time.Hour
+		h.offset.Store(-int64(time.Hour))
 		h.wait(s(10))
 		p := h.want(id, store.Parked)
 		if ahead := p.Wait.RetryAt.Go().Sub(h.parts.Wall()); ahead > s(45) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -146,91 +145,6 @@ func (e *Engine) logWait(t *store.Turn, w store.Waiting) {
 	}
 }
 
-// askWhetherWanted lets an owed turn whose last message is old ask, by its notice, whether it is
-// still wanted, instead of running by itself (R13). It then waits for a reply, a button or an operator.
-func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) verdict {
-	asked, err := e.question(t)
-	if err != nil {
-		return e.trouble(ctx, r, "read the question", err)
-	}
-	w := store.Waiting{
-		Turn: t.ID, At: e.now(), State: store.Owed, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
-		Wait: store.Wait{From: "approval"}, Reason: t.Reason,
-	}
-	w.Reason.Why, w.Reason.Text = "stale", fmt.Sprintf("I can answer now; you asked %s ago: “%s” Still wanted? Say yes, or !stop to drop it.", age(w.At.Sub(t.Spoken)), asked)
-	old, err := e.noticePost(t.ID)
-	if err != nil {
-		return e.trouble(ctx, r, "read the notice", err)
-	}
-	w.Posts = []store.Post{e.noticeAs(t, old, w.Reason.Text, 0)}
-	moved, err := e.Store.WaitTurn(w)
-	if err != nil {
-		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: time.Minute}}, err)
-	}
-	e.follow(t, moved)
-	e.logNotice(t, &w.Posts[0], old != nil)
-	e.Log.Info("turn owed", "turn", t.ID.String(), "why", "stale")
-	return over
-}
-
-// accountAsk is how often one of the turns that an account has stopped asks again (F13).
-const accountAsk = time.Hour
-
-// accountWaits lets one turn in an hour ask at an account that refuses; until is when this one may.
-func (e *Engine) accountWaits(t *store.Turn) (until store.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	g := e.gates[t.Wait.Gate]
-	if g == nil {
-		return 0
-	}
-	now := e.Wall()
-	if next := g.rec.AccountAsked.Add(accountAsk); now.Before(next) {
-		return store.At(next)
-	}
-	g.rec.AccountAsked, g.dirty = now, true
-	return 0
-}
-
-// waitForAccount lets an owed turn wait for its turn to ask.
-func (e *Engine) waitForAccount(ctx context.Context, r *run, t *store.Turn, until store.Time) verdict {
-	w := store.Waiting{
-		Turn: t.ID, At: e.now(), State: store.Owed, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
-		Wait: store.Wait{RetryAt: until, Gate: t.Wait.Gate, From: "gate", MS: int64(until - e.now())}, Reason: t.Reason,
-	}
-	moved, err := e.Store.WaitTurn(w)
-	if err != nil {
-		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: time.Minute}}, err)
-	}
-	e.follow(t, moved)
-	e.asRow(t, until)
-	return over
-}
-
-// question is the beginning of what a turn was asked.
-func (e *Engine) question(t *store.Turn) (string, error) {
-	history, err := e.Store.History(t.Conversation, t.ID, 1)
-	if err != nil || len(history) == 0 || len(history[0].Events) == 0 {
-		return "", err
-	}
-	text := []rune(strings.Join(strings.Fields(history[0].Events[0].Text), " "))
-	return string(text[:min(len(text), questionShown)]), nil
-}
-
-// questionShown is how many characters of an old question are repeated.
-const questionShown = 80
-
-// age is a duration as people say it.
-func age(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days", int(d/(24*time.Hour)))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%d hours", int(d/time.Hour))
-	}
-	return fmt.Sprintf("%d minutes", int(d/time.Minute))
-}
-
 // halfOpenLook is when a turn looks again by itself at a gate that lets one through at a time; the
 // gate wakes it sooner.
 const halfOpenLook = 30 * time.Second
@@ -238,6 +152,9 @@ const halfOpenLook = 30 * time.Second
 // waitAtGate lets a turn wait at a closed gate: as a row, or in process where parking is off. It
 // uses up no attempt, no park, no re-arm and nothing of the horizon.
 func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn) verdict {
+	if t.Lane == failFast {
+		return e.turnAway(ctx, r, g, t)
+	}
 	now := e.now()
 	e.mu.Lock()
 	until, row := g.end(now), g.row

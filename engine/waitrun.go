@@ -83,7 +83,7 @@ func (e *Engine) endWaits(r *run, t *store.Turn) {
 // exhausted counts an exhaustion of a bot for the alert hard_down; the third in a row raises it.
 func (e *Engine) exhausted(t *store.Turn, f *llm.Failure, d ladder.Decision) {
 	spent := d.Do == ladder.Rearm && d.From != "retry-after" || (d.Do == ladder.Owe || d.Do == ladder.End) && d.Why == "spent"
-	if !spent || t.Lane == "fail_fast" || e.Alerts.HardDown <= 0 {
+	if !spent || t.Lane == failFast || e.Alerts.HardDown <= 0 {
 		return
 	}
 	e.mu.Lock()

@@ -11,11 +11,16 @@ import (
 )
 
 // Restored is the Meta key that Backup sets in the copy (to "1"): a store that has it was made from a
-// backup and what it knows may be old.
+// backup and what it knows may be old. It goes when an operator lets the store send again.
 const Restored = "restored"
 
+// Paused is the Meta key of what sends nothing: a JSON list of targets, of which "" is everything.
+const Paused = "paused"
+
 // Backup writes a consistent copy to path, which must not exist, while the store is in use. The copy
-// has an epoch of its own and Meta Restored set. Part of a copy that failed is removed.
+// has an epoch of its own, is paused as a whole and has Meta Restored set, since its turns may have
+// been answered meanwhile. Nobody is logged in to it, and of posts that were not out yet it says that
+// they may be. Part of a copy that failed is removed.
 func (s *Store) Backup(path string) error {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -26,7 +31,12 @@ func (s *Store) Backup(path string) error {
 	}
 	return wrap("back up", s.read(func(c *conn) error {
 		return copyTo(c, path, func(made *conn) error {
-			return made.script(`INSERT OR REPLACE INTO meta (key, value) VALUES ('epoch', lower(hex(randomblob(16)))), ('` + Restored + `', '1')`)
+			return made.script(`PRAGMA secure_delete = 1;
+				DELETE FROM links;
+				DELETE FROM sessions;
+				UPDATE posts SET tries = max(tries, 1) WHERE state IN ('pending', 'posting');
+				INSERT OR REPLACE INTO meta (key, value) VALUES ('epoch', lower(hex(randomblob(16)))), ('` + Restored + `', '1');
+				INSERT INTO meta (key, value) VALUES ('` + Paused + `', '[""]') ON CONFLICT (key) DO UPDATE SET value = json_insert(value, '$[#]', '')`)
 		})
 	}))
 }

@@ -17,6 +17,7 @@ type Chat struct {
 	Channel string
 	Thread  string
 	Title   string
+	Person  string // who began it, as the surface names people
 	Created Time
 	Active  Time  // last message or answer
 	State   State // of its newest turn that is not done; done if all are
@@ -30,11 +31,11 @@ func chatKey(surface, channel string, id ID) string {
 }
 
 // chatColumns are what scan reads, of conversations c.
-const chatColumns = `c.id, c.bot, c.surface, c.channel, c.thread, c.title, c.created, c.active,
+const chatColumns = `c.id, c.bot, c.surface, c.channel, c.thread, c.title, c.person, c.created, c.active,
 	coalesce((SELECT state FROM turns WHERE conversation = c.id AND ended = 0 ORDER BY id DESC LIMIT 1), 'done')`
 
 func (x *Chat) scan(r interface{ Scan(...any) error }) error {
-	err := r.Scan(&x.ID, &x.Bot, &x.Surface, &x.Channel, &x.Thread, &x.Title, &x.Created, &x.Active, &x.State)
+	err := r.Scan(&x.ID, &x.Bot, &x.Surface, &x.Channel, &x.Thread, &x.Title, &x.Person, &x.Created, &x.Active, &x.State)
 	x.Key = chatKey(x.Surface, x.Channel, x.ID)
 	return err
 }
@@ -42,7 +43,16 @@ func (x *Chat) scan(r interface{ Scan(...any) error }) error {
 // Chats reads the chats, the latest active first; before pages on by Active (0 = from the start).
 // Chats that share the last one's moment all come with it, also beyond limit, so that none falls
 // between two pages.
-func (s *Store) Chats(before Time, limit int) (list []Chat, err error) {
+func (s *Store) Chats(before Time, limit int) ([]Chat, error) {
+	return s.chats(before, limit, "1 = 1")
+}
+
+// ChatsOf reads those on the web that a person has begun, likewise.
+func (s *Store) ChatsOf(person string, before Time, limit int) ([]Chat, error) {
+	return s.chats(before, limit, "c.surface = '"+web+"' AND c.person = ?", person)
+}
+
+func (s *Store) chats(before Time, limit int, where string, args ...any) (list []Chat, err error) {
 	if before == 0 {
 		before = 1<<63 - 1
 	}
@@ -53,12 +63,12 @@ func (s *Store) Chats(before Time, limit int) (list []Chat, err error) {
 		return err
 	}
 	err = s.view(func(c *conn) error {
-		err := c.each(add, `SELECT `+chatColumns+` FROM conversations c WHERE c.active < ? ORDER BY c.active DESC, c.id DESC LIMIT ?`, before, limit)
+		err := c.each(add, `SELECT `+chatColumns+` FROM conversations c WHERE `+where+` AND c.active < ? ORDER BY c.active DESC, c.id DESC LIMIT ?`, append(slices.Clone(args), before, limit)...)
 		if err != nil || len(list) < limit || limit <= 0 {
 			return err
 		}
 		last := list[len(list)-1]
-		return c.each(add, `SELECT `+chatColumns+` FROM conversations c WHERE c.active = ? AND c.id < ? ORDER BY c.id DESC`, last.Active, last.ID)
+		return c.each(add, `SELECT `+chatColumns+` FROM conversations c WHERE `+where+` AND c.active = ? AND c.id < ? ORDER BY c.id DESC`, append(slices.Clone(args), last.Active, last.ID)...)
 	})
 	return list, wrap("read chats", err)
 }

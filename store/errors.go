@@ -17,6 +17,7 @@ var (
 	ErrDuplicate     = errors.New("the command was carried out before")
 	ErrCommandReused = errors.New("the command id was used with another body")
 	ErrBusy          = errors.New("a turn of it is not done")
+	ErrBegun         = errors.New("the turn has taken its first step")
 	ErrLocked        = errors.New("another holdfast runs on this file")
 	ErrReadOnly      = errors.New("closed or read-only")
 	ErrFull          = errors.New("the disk is full") // nothing of the fact was stored; it can be tried again

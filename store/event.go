@@ -7,7 +7,7 @@ type Event struct {
 	ID   ID
 	Turn ID // the turn that answers it: its own, or the one it was merged into
 	Key  string
-	Kind string // "message" | "tick" | "wake" | "button"
+	Kind string // "message" | "tick" | "wake" | "button" | "command" | "withdrawn" (its message was deleted)
 	Name string // who, as people read it
 	Text string
 	At   Time
@@ -30,6 +30,9 @@ type Admission struct {
 	Merge   bool  // a waiting turn of the same person takes the message in (P19)
 	Usage   Usage // a count that this message adds to; N 0 = none
 	Command *Command
+
+	Supersedes ID   // the turn that this one takes the place of, with all that came after it; 0 = none
+	Own        bool // on the web: only into a chat that Person has begun, or a new one
 }
 
 // Admitted says what became of it.
@@ -47,8 +50,9 @@ type Admitted struct {
 // retrying, parked (reason approval aside), rearming or owed, the new turn is written and ends
 // merged, the older one (the newest such) takes the event, one more message and the new Spoken; a
 // rearming or owed one is not woken here. On the web a chat belongs to one bot: ErrOtherBot for
-// another (elsewhere each bot has a conversation of its own in the same place). ErrDuplicate, with
-// what was stored, and ErrCommandReused: see Command.
+// another (elsewhere each bot has a conversation of its own in the same place); with Own a chat of
+// somebody else is ErrNotFound. With Supersedes ErrBusy while that turn, or a later one of its
+// conversation, is not done. ErrDuplicate, with what was stored, and ErrCommandReused: see Command.
 func (s *Store) Admit(a Admission) (Admitted, error) {
 	var out Admitted
 	err := s.write(a.At, func(f *fact) error {
@@ -96,6 +100,9 @@ func (f *fact) admit(a Admission) (out Admitted, err error) {
 	if out.Conversation, err = f.converse(a); err != nil {
 		return out, err
 	}
+	if err := f.mayCutOff(a.Supersedes, out.Conversation); err != nil {
+		return out, err
+	}
 	out.Turn = f.newID()
 	if err := f.takeIn(a, &out); err != nil {
 		return out, err
@@ -112,20 +119,22 @@ func (f *fact) admit(a Admission) (out Admitted, err error) {
 
 // converse finds or makes the conversation; it is active now.
 func (f *fact) converse(a Admission) (id ID, err error) {
-	var bot string
+	var bot, person string
 	if a.Surface == web {
-		err = f.one(`SELECT id, bot FROM conversations WHERE channel = ? AND surface = ? AND thread = ?`, a.Channel, a.Surface, a.Thread).Scan(&id, &bot)
+		err = f.one(`SELECT id, bot, person FROM conversations WHERE channel = ? AND surface = ? AND thread = ?`, a.Channel, a.Surface, a.Thread).Scan(&id, &bot, &person)
 	} else {
-		err = f.one(`SELECT id, bot FROM conversations WHERE channel = ? AND surface = ? AND thread = ? AND bot = ?`, a.Channel, a.Surface, a.Thread, a.Bot).Scan(&id, &bot)
+		err = f.one(`SELECT id, bot, person FROM conversations WHERE channel = ? AND surface = ? AND thread = ? AND bot = ?`, a.Channel, a.Surface, a.Thread, a.Bot).Scan(&id, &bot, &person)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
 		id = f.newID()
-		err = f.must(`INSERT INTO conversations (id, bot, surface, channel, thread, title, created, active) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			id, a.Bot, a.Surface, a.Channel, a.Thread, a.Title, a.At, a.At)
+		err = f.must(`INSERT INTO conversations (id, bot, surface, channel, thread, title, created, active, person) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			id, a.Bot, a.Surface, a.Channel, a.Thread, a.Title, a.At, a.At, a.Person)
 		if err == nil {
 			err = f.changed(object{kind: kindChat, id: id})
 		}
+	case err == nil && a.Own && person != a.Person:
+		err = ErrNotFound
 	case err == nil && bot != a.Bot:
 		err = ErrOtherBot
 	case err == nil:
@@ -135,6 +144,19 @@ func (f *fact) converse(a Admission) (id ID, err error) {
 		}
 	}
 	return id, err
+}
+
+// mayCutOff refuses to supersede what is not done: it could still take messages in or be answered.
+func (f *fact) mayCutOff(turn, conversation ID) error {
+	if turn == 0 {
+		return nil
+	}
+	var open bool
+	err := f.one(`SELECT EXISTS (SELECT 1 FROM turns WHERE conversation = ? AND ended = 0 AND id >= ?)`, conversation, turn).Scan(&open)
+	if err == nil && open {
+		err = ErrBusy
+	}
+	return err
 }
 
 // takeIn looks for a waiting turn of the same person, which then answers this message too.
@@ -162,8 +184,8 @@ func (f *fact) admitTurn(a Admission, out Admitted) error {
 	err := f.must(`INSERT INTO events (id, turn, bot, key, kind, name, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		out.Turn, answers, a.Bot, a.Key, a.Kind, a.Name, a.At, a.Text)
 	if err == nil {
-		err = f.must(`INSERT INTO turns (id, conversation, person, lane, state, outcome, created, spoken, ended, merged_into) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			out.Turn, out.Conversation, a.Person, a.Lane, state, outcome, a.At, a.At, ended, out.Into)
+		err = f.must(`INSERT INTO turns (id, conversation, person, lane, state, outcome, created, spoken, ended, merged_into, supersedes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			out.Turn, out.Conversation, a.Person, a.Lane, state, outcome, a.At, a.At, ended, out.Into, a.Supersedes)
 	}
 	if err == nil {
 		err = f.changed(object{kind: kindMessage, id: out.Turn})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 func TestPragmasAreAsAsked(t *testing.T) {
@@ -102,18 +102,11 @@ func TestReaderBesideWriter(t *testing.T) {
 // later is the schema with one step more.
 func later(t *testing.T) []migration {
 	t.Helper()
-	first, err := fs.ReadFile(migrations, "migrations/0001.sql")
+	list, err := schema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := steps(fstest.MapFS{
-		"migrations/0001.sql": {Data: first},
-		"migrations/0002.sql": {Data: []byte(`ALTER TABLE turns ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'`)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
+	return append(list, migration{"one more", `ALTER TABLE turns ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'`})
 }
 
 // migrated opens the file in dir with one step more and closes it again.
@@ -137,10 +130,11 @@ func TestMigrationKeepsTheOldFile(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path+".1", []byte("an older copy"), 0o600); err != nil {
+	made := later(t)
+	kept := fmt.Sprintf("%s.%d", path, len(made)-1)
+	if err := os.WriteFile(kept, []byte("an older copy"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	made := later(t)
 	if err := migrated(t, path, made); err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +153,8 @@ func TestMigrationKeepsTheOldFile(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	_, err = Open(Config{Dir: dir}, quiet()) // which knows one step only
-	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "holdfast.db.1") {
+	_, err = Open(Config{Dir: dir}, quiet()) // which knows one step less
+	if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), filepath.Base(kept)) {
 		t.Errorf("a newer file is taken, or the copy not named: %v", err)
 	}
 	if _, err := OpenReader(Config{Dir: dir}); !errors.Is(err, ErrNewer) {
@@ -171,7 +165,7 @@ func TestMigrationKeepsTheOldFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Rename(path+".1", path); err != nil {
+	if err := os.Rename(kept, path); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, openIn(t, dir), turn).State != Queued {
@@ -199,8 +193,8 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := later(t)
-	made[1].sql += "; INSERT INTO nowhere VALUES (1)"
-	if err := migrated(t, path, made); err == nil || !strings.Contains(err.Error(), "0002.sql") {
+	made[len(made)-1].sql += "; INSERT INTO nowhere VALUES (1)"
+	if err := migrated(t, path, made); err == nil || !strings.Contains(err.Error(), "one more") {
 		t.Errorf("got %v", err)
 	}
 	openIn(t, dir)
@@ -240,8 +234,15 @@ func TestBackup(t *testing.T) {
 	turn := queued(t, s, 1)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "copy.db")
+	session := []byte("a hash of 32 bytes, as it is kept")
+	if err := errors.Join(s.PutSession(session, 1<<60), s.PutLink(session, 1<<60), s.SetMeta(Paused, `["openai"]`, nil)); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Backup(path); err != nil {
 		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || bytes.Contains(b, session) {
+		t.Errorf("a login is in the copy (%v)", err)
 	}
 	if err := s.Backup(path); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v", err)
@@ -256,6 +257,9 @@ func TestBackup(t *testing.T) {
 	b := openIn(t, dir)
 	if v, err := b.Meta(Restored); err != nil || v != "1" || b.Epoch() == s.Epoch() || read(t, b, turn).State != Queued {
 		t.Errorf("%q, %v, epoch %s", v, err, b.Epoch())
+	}
+	if v, err := b.Meta(Paused); err != nil || v != `["openai",""]` {
+		t.Errorf("paused: %s, %v", v, err)
 	}
 	if v, err := s.Meta(Restored); err != nil || v != "" {
 		t.Errorf("the store itself was marked: %q, %v", v, err)

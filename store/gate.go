@@ -50,5 +50,8 @@ func (f *fact) putGate(g *Gate) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return f.changed(object{kind: kindGate, name: g.Key})
+	if err := f.changed(object{kind: kindGate, name: g.Key}); err != nil {
+		return err
+	}
+	return f.changed(object{kind: kindProvider, name: g.Provider + "/" + g.Model})
 }

@@ -14,6 +14,8 @@ type Exchange struct {
 	Text     string  // the answer; "" unless answered
 	Person   string
 	Messages int
+
+	Supersedes ID // the turn that this one takes the place of, with all that came after it
 }
 
 // shown chooses the turns of a history: settled ones and the one under way, without merged ones. What
@@ -42,10 +44,10 @@ func (s *Store) History(conversation, turn ID, limit int) (list []Exchange, err 
 func (c *conn) exchanges(conversation, turn ID, limit int) (list []Exchange, err error) {
 	err = c.each(func(r row) error {
 		var x Exchange
-		err := r.Scan(&x.Turn, &x.Outcome, &x.Person, &x.Messages, &x.Text)
+		err := r.Scan(&x.Turn, &x.Outcome, &x.Person, &x.Messages, &x.Supersedes, &x.Text)
 		list = append(list, x)
 		return err
-	}, shown+`SELECT t.id, t.outcome, t.person, t.messages, iif(t.outcome = 'answered', t.text, '')
+	}, shown+`SELECT t.id, t.outcome, t.person, t.messages, t.supersedes, iif(t.outcome = 'answered', t.text, '')
 		FROM h CROSS JOIN turns t WHERE t.id = h.id ORDER BY t.id DESC`, conversation, turn, turn, limit)
 	slices.Reverse(list)
 	return list, err

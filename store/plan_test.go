@@ -35,6 +35,11 @@ func reads(t *testing.T, s *Store) {
 	do(s.Message(a.Turn))
 	do(s.OpenTurns(a.Conversation))
 	do(s.Gates())
+	do(s.OverdueTurns(t0, []string{"g"}, 10))
+	do(s.PostsPending())
+	do(s.SpokenOnWeb(t0))
+	do(s.ChatsOf("ada", 0, 1))
+	do(s.EventByKey("bot", "plan"))
 	do(s.Oldest())
 	do(s.Changes(0, 10))
 	do(s.Session([]byte("x"), t0))
@@ -60,6 +65,7 @@ func writes(t *testing.T, s *Store) {
 	add(s.WaitTurn(Waiting{Turn: a.Turn, At: t0, State: Parked, Told: told}))
 	add(s.WakeTurn(Wake{Turn: a.Turn, At: t0, Command: c("w")}))
 	add(s.StepTurn(Stepped{Turn: a.Turn, At: t0, Told: told}))
+	add(s.Reword(a.Turn, "other words", t0, c("e")))
 	add(s.Interrupt(t0))
 	add(s.ClampWaits(t0))
 	posts, err := s.Posts(a.Turn)
@@ -67,6 +73,11 @@ func writes(t *testing.T, s *Store) {
 	add(nil, s.MarkPost(posts[0], t0))
 	posts[0].Text = "x"
 	add(s.SettleTurn(Settled{Turn: a.Turn, At: t0, Outcome: Answered, Command: c("s"), Told: Told{Posts: posts}}))
+	fork := hello(t0, "plan2", "ada", "again")
+	fork.Merge, fork.Supersedes = false, a.Turn
+	forked := admit(t, s, fork)
+	add(nil, s.Withdraw(forked.Turn, t0))
+	add(s.SettleTurn(Settled{Turn: forked.Turn, At: t0, Outcome: Cancelled}))
 	add(nil, s.RenameChat("plan2", "x", t0, nil))
 	add(nil, s.SetMeta("k", "v", nil))
 	add(nil, s.SetMeta("k", "", nil))
@@ -89,7 +100,7 @@ func writes(t *testing.T, s *Store) {
 // many as are counted or limited in their order.
 var walks = []string{
 	"SCAN CONSTANT ROW", "SCAN gates", "SCAN links", "SCAN sessions", "SCAN h", "SCAN f", "SCAN (subquery", "SCAN commands", "SCAN changes",
-	"SCAN turns USING COVERING INDEX turns_gate", "SCAN turns USING COVERING INDEX turns_state", "SCAN turns USING COVERING INDEX turns_due", "SCAN c USING INDEX conversations_active",
+	"SCAN turns USING COVERING INDEX turns_gate", "SCAN turns USING COVERING INDEX turns_state", "SCAN turns USING COVERING INDEX turns_due", "SCAN posts USING INDEX posts_pending", "SCAN c USING INDEX conversations_active",
 }
 
 // sorts are the statements that sort rows limited before, or the few of one turn or of a start.

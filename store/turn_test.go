@@ -149,7 +149,7 @@ func TestWaitTurnP4(t *testing.T) {
 	if p := posts[0]; p.Text != "Still on it" || p.State != "pending" || p.Created != t0+100 || p.Edited != 0 || p.Conversation != a.Conversation || p.Until != t0+45_100 {
 		t.Errorf("%+v", p)
 	}
-	wantChanges := []string{"turn " + a.Turn.String(), "attempt " + a.Turn.String() + "/1", "message " + posts[0].ID.String(), "gate g"}
+	wantChanges := []string{"turn " + a.Turn.String(), "attempt " + a.Turn.String() + "/1", "message " + posts[0].ID.String(), "gate g", "provider openai/gpt"}
 	if got := changesAfter(t, s, head); !slices.Equal(got, wantChanges) {
 		t.Errorf("changes %v, want %v", got, wantChanges)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -171,7 +172,7 @@ func (w *writer) runEach(batch []*entry) error {
 		if !w.run(e) {
 			w.head = head
 			if _, err := w.conn.exec("ROLLBACK TO fact"); err != nil {
-				return cmpErr(e.err, err)
+				return cmp.Or(e.err, err)
 			}
 		}
 		if _, err := w.conn.exec("RELEASE fact"); err != nil {
@@ -179,14 +180,6 @@ func (w *writer) runEach(batch []*entry) error {
 		}
 	}
 	return nil
-}
-
-// cmpErr is the first of two errors that is one.
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // run calls one fact; false if it is to be rolled back.
