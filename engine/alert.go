@@ -232,7 +232,6 @@ func (e *Engine) tellAlerts(ctx context.Context) {
 			e.Log.Warn("an alert could not be delivered; it is tried again", "kind", a.Kind, "err", err)
 			a.NextTry = e.now().Add(min(deliverBase<<min(a.Tries, 12), deliverCap))
 			a.Tries++
-			e.wheel.Add(int64(a.NextTry), outboxKey)
 		}
 		if err := e.Store.MarkAlert(a, e.now()); err != nil {
 			e.Log.Error("store an alert's delivery", "err", err)

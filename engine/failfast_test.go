@@ -147,7 +147,10 @@ func TestFailFastAtClosedGateT6(t *testing.T) {
 
 // T6: a usable fallback is taken at a closed gate, and at one that lets one ask at a time.
 func TestFailFastTakesFallbackT6(t *testing.T) {
-	inHouse(t, func(p *Parts) { p.Bots[0].Models = []string{"fake/one", "fake/two"}; p.Retry.StatedWaitFallback = time.Hour }, func(h *house) {
+	inHouse(t, func(p *Parts) {
+		p.Bots[0].Models = []string{"fake/one", "fake/two"}
+		p.Retry.StatedWaitFallback = time.Hour
+	}, func(h *house) {
 		h.models.playFor("one", "429/30s", "silent")
 		h.models.playFor("two", "ok:two")
 		held := h.say("ann", "hello")

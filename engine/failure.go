@@ -18,6 +18,7 @@ type episode struct {
 	GateSince time.Time `json:"gate_since,omitzero"` // began to wait at a gate without a failure of its own
 	OneShot   bool      `json:"one_shot,omitzero"`   // re-armed or owed: one request per usable model until a step completes
 	Owes      bool      `json:"owes,omitzero"`       // everything is spent
+	Before    int       `json:"before,omitzero"`     // requests that the turn had made before its first failed one
 	Waits     waitRun   `json:"waits,omitzero"`
 }
 
@@ -41,7 +42,7 @@ type judged struct {
 	decision ladder.Decision
 	ep       episode
 	gates    []store.Gate
-	attempt  store.AttemptEnd
+	attempt  *store.AttemptEnd // nil: no request has ended with it
 	gateKey  string
 	gateEnd  store.Time // 0 = open
 }
@@ -51,6 +52,8 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 	if cause := context.Cause(ctx); errors.Is(cause, errStop) || errors.Is(cause, errShutdown) {
 		e.exit(r) // settled by whoever stopped it, or taken up again at the next start
 		return over, false
+	} else if ctx.Err() == nil && r.wasCut(f) {
+		return e.afterCut(ctx, r, t, n)
 	} else if ctx.Err() == nil && f.Class == llm.Canceled && e.Config.TurnDeadline-r.spent-e.since(r) <= 0 {
 		f = &llm.Failure{Class: llm.Canceled, Text: "deadline"}
 	}
@@ -84,7 +87,7 @@ func (e *Engine) since(r *run) time.Duration {
 // judge counts the failure at the gate and asks the ladder.
 func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.Failure) judged {
 	ep := episodeOf(*t)
-	ep.Requests++
+	ep.countRequest(t.Requests)
 	ms := e.since(r).Milliseconds()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +131,7 @@ func asLadder(f *llm.Failure) ladder.Failure {
 }
 
 // attemptEnd is the request's row as it ends.
-func attemptEnd(n int, ms int64, f *llm.Failure, d ladder.Decision) store.AttemptEnd {
+func attemptEnd(n int, ms int64, f *llm.Failure, d ladder.Decision) *store.AttemptEnd {
 	stated := int64(-1)
 	if f.HasStated {
 		stated = f.Stated.Milliseconds()
@@ -137,7 +140,7 @@ func attemptEnd(n int, ms int64, f *llm.Failure, d ladder.Decision) store.Attemp
 		ladder.Resend: "retry", ladder.Wait: "retry", ladder.Trim: "retry", ladder.Park: "park", ladder.Fallback: "fallback",
 		ladder.Rearm: "rearm", ladder.Owe: "owed", ladder.End: "failed",
 	}[d.Do]
-	return store.AttemptEnd{
+	return &store.AttemptEnd{
 		N: n, Status: f.Status, Class: string(f.Class), StatedMS: stated, WaitMS: d.Wait.Milliseconds(), WaitFrom: d.From, Rung: d.Rung,
 		Outcome: outcome, RequestID: f.RequestID, MS: ms, Error: f.Text,
 	}

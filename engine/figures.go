@@ -79,7 +79,7 @@ func (e *Engine) Figures() Figures {
 
 // wait counts a wait that begins. A wait at a gate that only goes on was counted when it began.
 func (t *tally) wait(before, now *store.Turn) {
-	if !Waits(now.State) {
+	if !Waits(now.State) || now.From == "" {
 		return
 	}
 	if now.From != "gate" || before.From != "gate" {

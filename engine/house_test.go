@@ -323,10 +323,14 @@ type fakeSurface struct {
 	calls []string
 	on    map[store.ID]bool
 	draft string
+	tries []int         // of the posts handed over
+	hold  chan struct{} // a post takes until it is closed, or the engine stops
+
+	mention func([]string) string
 }
 
 func (f *fakeSurface) Name() string                             { return f.name }
-func (f *fakeSurface) Traits() Traits                           { return Traits{Local: f.local} }
+func (f *fakeSurface) Traits() Traits                           { return Traits{Local: f.local, Mention: f.mention} }
 func (f *fakeSurface) Run(ctx context.Context, _ *Engine) error { <-ctx.Done(); return nil }
 func (f *fakeSurface) Draft(_ Place, _ store.ID, text string) {
 	f.mu.Lock()
@@ -349,7 +353,18 @@ func (f *fakeSurface) failure() error {
 	f.fail = f.fail[1:]
 	return err
 }
-func (f *fakeSurface) Post(_ context.Context, _ Place, p store.Post) (string, error) {
+func (f *fakeSurface) Post(ctx context.Context, _ Place, p store.Post) (string, error) {
+	f.mu.Lock()
+	f.tries = append(f.tries, p.Tries)
+	hold := f.hold
+	f.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls = append(f.calls, "post "+p.Text)

@@ -61,6 +61,9 @@ func (e *Engine) noticePost(turn store.ID) (*store.Post, error) {
 
 // logNotice tells of a notice that was stored with its wait.
 func (e *Engine) logNotice(t *store.Turn, p *store.Post, edited bool) {
+	if p != nil {
+		e.outbox.poke()
+	}
 	switch {
 	case p == nil:
 	case edited:

@@ -73,6 +73,20 @@ func (e *Engine) deliver(ctx context.Context) {
 		if len(posts) == outboxBatch {
 			e.outbox.poke()
 		}
+		e.armOutbox()
+	}
+}
+
+// armOutbox sets the wheel for the next delivery that has to be tried again.
+func (e *Engine) armOutbox() {
+	next, err := e.Store.NextDelivery(e.now())
+	if err != nil {
+		e.Log.Error("read the outbox", "err", err)
+		next = e.now().Add(deliverCap)
+	}
+	e.wheel.Cancel(e.outbox.timer)
+	if e.outbox.timer = 0; next != 0 {
+		e.outbox.timer = e.wheel.Add(int64(next), outboxKey)
 	}
 }
 
@@ -157,7 +171,7 @@ func (e *Engine) mark(p store.Post, state, why string) bool {
 	return true
 }
 
-// again stores the next try and arms the wheel for it.
+// again stores the next try; the loop arms the wheel for it.
 func (e *Engine) again(surface string, p store.Post, wait time.Duration, err error) bool {
 	p.Tries++
 	if e.now().Sub(max(p.Created, p.Edited)) >= stuckAfter {
@@ -165,8 +179,8 @@ func (e *Engine) again(surface string, p store.Post, wait time.Duration, err err
 	}
 	p.NextTry = e.now().Add(wait)
 	e.mark(p, "pending", err.Error())
-	e.mu.Lock()
-	e.wheel.Add(int64(p.NextTry), outboxKey)
-	e.mu.Unlock()
+	if wait == 0 {
+		e.outbox.poke()
+	}
 	return false
 }

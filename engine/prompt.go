@@ -33,7 +33,7 @@ func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompt
 		p.messages = append(p.messages, llm.Message{Role: "system", Text: bot.Instructions})
 		budget -= len(bot.Instructions)
 	}
-	history = sinceFreshStart(history)
+	history = sinceFreshStart(withoutSuperseded(history))
 	for _, x := range history[oldestWithin(history, budget):] {
 		p.exchange(x)
 		if x.Turn == t.ID {
@@ -82,7 +82,9 @@ func oldestWithin(history []store.Exchange, budget int) int {
 // exchange adds what people said and what was answered.
 func (p *prompted) exchange(x store.Exchange) {
 	for _, ev := range x.Events {
-		p.say("user", ev.Text)
+		if ev.Text != "" { // else it was taken back
+			p.say("user", ev.Text)
+		}
 	}
 	for _, s := range x.Steps {
 		p.step(s)

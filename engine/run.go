@@ -56,6 +56,9 @@ type run struct {
 	text    strings.Builder // of the answer, so far
 	request int             // number of the request under way; 0 = none
 	sent    time.Time
+
+	reworded bool                    // the question has changed since the context was built (see reword.go)
+	cut      context.CancelCauseFunc // ends the request under way; nil = none
 }
 
 // verdict says how a goroutine left its run.
@@ -158,6 +161,9 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 	model, ok := e.choose(r, bot)
 	if !ok {
 		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s has no model that is configured", bot.Name)), false
+	}
+	if e.atCeiling(t) {
+		return e.stopAtCeiling(ctx, r, t, bot, model), false
 	}
 	provider, _ := splitModel(model)
 	if why, err := e.overBudget(bot, provider); err != nil {

@@ -68,6 +68,7 @@ func (e *Engine) fallback(r *run, bot *Bot, from string) (string, bool) {
 
 // prepare builds the context and fixes the bytes of the send.
 func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
+	r.fresh()
 	history, err := e.Store.History(t.Conversation, t.ID, historyLimit)
 	if err != nil {
 		return err
@@ -129,8 +130,12 @@ func (e *Engine) countedRequest(model string) store.Usage {
 
 // request sends it once and gathers the answer; text is shown as it comes.
 func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (reply, *llm.Failure) {
+	ctx, cut := context.WithCancelCause(ctx)
+	defer cut(nil)
 	ctx, cancel := context.WithTimeout(ctx, e.Config.TurnDeadline-r.spent)
 	defer cancel()
+	r.cuttable(cut)
+	defer r.cuttable(nil)
 	surface, to := e.place(t)
 	if surface != nil {
 		surface.Working(to, t.ID, true)

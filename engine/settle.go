@@ -28,12 +28,17 @@ func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn,
 	e.answered(bot.Name, r.model)
 	r.prepared, r.resends = nil, 0
 	r.ended()
+	if r.isStale() { // what it says answers the old words
+		return e.journal(ctx, r, t, told)
+	}
 	if len(a.calls) > 0 {
 		return e.afterCalls(ctx, r, t, bot, a, told)
 	}
 	v, goOn := e.settle(ctx, r, t, store.Settled{Outcome: store.Answered, Text: a.text, Messages: r.messages, Told: told})
 	if goOn { // a message has joined: what was said so far is a step, and the model goes on
-		told.Step = line("reply", e.now(), replyStep{Text: a.text})
+		if !r.isStale() {
+			told.Step = line("reply", e.now(), replyStep{Text: a.text})
+		}
 		return e.journal(ctx, r, t, told)
 	}
 	return v, false
@@ -227,7 +232,7 @@ func (e *Engine) settleFailed(ctx context.Context, r *run, t *store.Turn, j judg
 	v, _ := e.settle(ctx, r, t, store.Settled{
 		Outcome: outcome, Text: text, Error: text,
 		Reason: store.Reason{Why: "failure", Class: string(f.Class), Status: f.Status, Provider: provider, Model: model, Text: e.service(provider) + " " + f.Plain()},
-		Told:   store.Told{Attempt: &j.attempt, Gates: j.gates, Step: e.failureNote(t, string(f.Class), e.service(provider)+" "+f.Plain())},
+		Told:   store.Told{Attempt: j.attempt, Gates: j.gates, Step: e.failureNote(t, string(f.Class), e.service(provider)+" "+f.Plain())},
 	})
 	return v
 }

@@ -61,7 +61,7 @@ func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) 
 		Turn: t.ID, At: now, State: state, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: j.ep.bytes(),
 		Wait:   store.Wait{RetryAt: now.Add(d.Wait), From: d.From, MS: ceilMS(d.Wait)},
 		Reason: store.Reason{Why: "failure", Class: string(j.failure.Class), Status: j.failure.Status, Provider: provider, Model: model, Text: e.service(provider) + " " + j.failure.Plain()},
-		Told:   store.Told{Attempt: &j.attempt, Gates: j.gates},
+		Told:   store.Told{Attempt: j.attempt, Gates: j.gates},
 	}
 	if w.FirstFailed == 0 {
 		w.FirstFailed = now

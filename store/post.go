@@ -97,6 +97,16 @@ func (s *Store) PendingPosts(now Time, limit int) (list []Post, err error) {
 	return list, wrap("read pending posts", err)
 }
 
+// NextDelivery is when the next post or alert after now is to be tried; 0 if none waits.
+func (s *Store) NextDelivery(now Time) (at Time, err error) {
+	err = s.read(func(c *conn) error {
+		return c.one(`SELECT coalesce(min(at), 0) FROM (
+			SELECT min(next_try) AS at FROM posts WHERE state IN ('pending', 'posting') AND next_try > ?
+			UNION ALL SELECT min(next_try) FROM alerts WHERE (told = 0 OR told = 1 AND cleared > 0) AND next_try > ?)`, now, now).Scan(&at)
+	})
+	return at, wrap("read next delivery", err)
+}
+
 func (c *conn) posts(sql string, args ...any) (list []Post, err error) {
 	err = c.each(func(r row) error {
 		var p Post

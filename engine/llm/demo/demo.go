@@ -103,21 +103,25 @@ type question struct {
 // words elsewhere.
 func (q question) last() (text, place string) {
 	for i := len(q.Messages) - 1; i >= 0; i-- {
-		m := q.Messages[i]
-		if m.Role != "user" {
+		if q.Messages[i].Role != "user" {
 			continue
 		}
-		var kept []string
-		for line := range strings.Lines(m.Content) {
-			if !strings.HasPrefix(strings.TrimSpace(line), "[Holdfast") {
-				kept = append(kept, line)
-			}
-		}
-		if text := strings.TrimSpace(strings.Join(kept, "")); text != "" {
-			return text, fmt.Sprintf("%d %s", i, q.Messages[0].Content)
+		if text := withoutNotes(q.Messages[i].Content); text != "" {
+			return text, fmt.Sprintf("%d %s", i, withoutNotes(q.Messages[0].Content))
 		}
 	}
 	return "", ""
+}
+
+// withoutNotes is a message without the daemon's lines in it, which come and go from try to try.
+func withoutNotes(content string) string {
+	var kept []string
+	for line := range strings.Lines(content) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "[Holdfast") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, ""))
 }
 
 // size is a rough count of tokens of the whole question, so that the usage is not empty.

@@ -225,6 +225,26 @@ func TestUnknownCommands(t *testing.T) {
 	})
 }
 
+// A chat that begins with the message: the note of a further try stands in it, and changes nothing.
+func TestFailOnceInAFreshChat(t *testing.T) {
+	inBubble(t, func(k *talk) {
+		ask := func(text string) llmtest.Heard {
+			s, err := k.provider.Prepare(llm.Request{Model: demo.Model, Messages: []llm.Message{{Role: "user", Text: text}}})
+			if err != nil {
+				k.t.Fatal(err)
+			}
+			return llmtest.Listen(k.t.Context(), k.provider, s)
+		}
+		if f := ask("!fail 429 45s there?").Failure(); f == nil || f.Stated != 45*time.Second {
+			k.t.Fatalf("%+v", f)
+		}
+		time.Sleep(45 * time.Second)
+		if h := ask("!fail 429 45s there?\n\n[Holdfast: this is a further try.]"); h.Err != nil || !strings.Contains(h.Text, "there?") {
+			k.t.Errorf("%+v", h)
+		}
+	})
+}
+
 // The server on loopback, streamed and not.
 func TestStart(t *testing.T) {
 	d, err := demo.Start(demo.Config{}, slog.New(slog.DiscardHandler))

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"holdfast/engine/llm"
+	"holdfast/store"
+)
+
+// errReworded cuts a request whose question has changed.
+var errReworded = errors.New("the question has changed")
+
+// EditQuestion is told by a surface that a message was edited; key is the platform's id that it came
+// in with. It changes the question until the first step of its answer (S10): a request under way is
+// cut and made anew, whatever the turn waits for stays. store.ErrNotFound if the message made no
+// turn, store.ErrBegun or store.ErrSettled if it is too late: nothing has changed then.
+func (e *Engine) EditQuestion(ctx context.Context, bot, key, text string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ev, err := e.Store.EventByKey(bot, key)
+	if err != nil {
+		return err
+	}
+	_, err = e.reword(ev.Turn, ev.ID, text, nil)
+	return err
+}
+
+// reword changes one message of a turn. The run is told before and after: whichever it reads, it
+// does not journal an answer to the old words.
+func (e *Engine) reword(turn, event store.ID, text string, c *store.Command) (store.Turn, error) {
+	e.stale(turn)
+	t, err := e.Store.Reword(event, text, e.now(), c)
+	if err != nil {
+		return t, err
+	}
+	e.stale(turn)
+	e.Log.Info("question changed", "turn", turn.String())
+	return t, nil
+}
+
+// stale tells a turn's run that what it has built or asked is not what the person wants to know any more.
+func (e *Engine) stale(turn store.ID) {
+	e.mu.Lock()
+	r := e.sched.runs[turn]
+	e.mu.Unlock()
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reworded = true
+	if r.cut != nil {
+		r.cut(errReworded)
+	}
+}
+
+// isStale reports that the question has changed since the context was built.
+func (r *run) isStale() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reworded
+}
+
+// fresh is told before a context is built.
+func (r *run) fresh() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reworded = false
+}
+
+// cuttable lets stale end the request under way; nil = none is.
+func (r *run) cuttable(cut context.CancelCauseFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cut = cut
+}
+
+// afterCut ends the row of a request that was cut since its question had changed, and goes on with
+// the new words: no failure, and nothing of the episode is used up or over.
+func (e *Engine) afterCut(ctx context.Context, r *run, t *store.Turn, n int) (verdict, bool) {
+	w := store.Waiting{
+		Turn: t.ID, At: e.now(), State: store.Retrying, Reason: t.Reason, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
+		Told: store.Told{Attempt: &store.AttemptEnd{N: n, StatedMS: -1, Outcome: "cancelled", MS: e.since(r).Milliseconds()}},
+	}
+	r.prepared, r.resends = nil, 0
+	r.ended()
+	e.exit(r)
+	moved, err := e.Store.WaitTurn(w)
+	if errors.Is(err, store.ErrSettled) {
+		return over, false
+	} else if err != nil {
+		return e.trouble(ctx, r, "end a request that was cut", err), false
+	}
+	e.follow(t, moved)
+	return over, true
+}
+
+// wasCut reports a failure that is only our own cut.
+func (r *run) wasCut(f *llm.Failure) bool { return f.Class == llm.Canceled && r.isStale() }
+
+// DeleteQuestion is told by a surface that a message was deleted. If its turn waits, or has not begun,
+// and answers nothing else, it is cancelled; else it goes on with the rest (S10). The text goes
+// from the store. A turn that runs is left to end. store.ErrNotFound if the message made no turn.
+func (e *Engine) DeleteQuestion(ctx context.Context, bot, key string) error {
+	ev, err := e.Store.EventByKey(bot, key)
+	if err != nil {
+		return err
+	}
+	t, err := e.Store.Turn(ev.Turn)
+	if err != nil || t.State == store.Done || t.State == store.Running {
+		return err
+	}
+	history, err := e.Store.History(t.Conversation, t.ID, 1)
+	if err != nil {
+		return err
+	}
+	others := 0
+	for _, x := range history {
+		for _, other := range x.Events {
+			if x.Turn == t.ID && other.ID != ev.ID && other.Text != "" {
+				others++
+			}
+		}
+	}
+	if others == 0 {
+		if t, err = e.Stop(ctx, Order{Turn: t.ID}); err != nil || t.Outcome != store.Cancelled {
+			return err
+		}
+	}
+	e.stale(ev.Turn)
+	return e.Store.Withdraw(ev.ID, e.now())
+}
