@@ -76,7 +76,7 @@ func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at 
 	live := web.NewLive()
 	eng, err := engine.New(engine.Parts{
 		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services,
-		Surfaces: surfaces(live), Store: st, Log: log, Location: l.location(), Crash: crash, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
+		Surfaces: surfaces(live), Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
 	})
 	if err != nil {
 		return nil, nil, err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -224,5 +225,23 @@ func TestPersonalLimitsR14(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		h.want(h.sayIn("room5", "bob", "hello"), store.Parked)
+	})
+}
+
+// Settled turns are deleted after Keep, the others stay.
+func TestOldTurnsGo(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Keep = 48 * time.Hour }, func(h *house) {
+		h.models.play("ok", "429/80h", "ok")
+		done := h.say("ann", "one")
+		h.settled(done, s(1))
+		waits := h.sayIn("other", "bob", "two")
+		h.want(waits, store.Owed)
+		h.wait(47 * time.Hour)
+		h.want(done, store.Done)
+		h.wait(3 * time.Hour)
+		if _, err := h.store.Turn(done); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("an old turn is still there: %v", err)
+		}
+		h.turn(waits)
 	})
 }

@@ -45,6 +45,7 @@ type Parts struct {
 	Surfaces  []Surface
 	Store     *store.Store
 	Log       *slog.Logger
+	Keep      time.Duration      // settled turns are deleted after it; 0 = never
 	PublicURL string             // of the page, for links; "" = not known
 	Location  *time.Location     // days and times for people; nil = local
 	Wall      func() time.Time   // the wall clock; nil = time.Now
@@ -178,7 +179,8 @@ func (e *Engine) Run(ctx context.Context) error {
 			}
 		})
 	}
-	parts.Go(e.countBaseline)
+	parts.Go(func() { e.countBaseline(); e.verify(ctx) })
+	parts.Go(e.clampAtStart)
 	<-ctx.Done()
 	e.stop()
 	parts.Wait()

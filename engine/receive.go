@@ -38,7 +38,7 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 		Own: in.Own, Supersedes: in.supersedes,
 	})
 	if err != nil || a.Duplicate {
-		return a, err
+		return a, e.refused(err)
 	}
 	e.Crash("admitted")
 	e.Log.Info("turn admitted", "turn", a.Turn.String(), "bot", in.Bot, "surface", in.Surface)

@@ -107,6 +107,17 @@ func (e *Engine) load() error {
 	return nil
 }
 
+// clampAtStart follows a step of the clock backwards that was made while no process ran: nothing may
+// lie further ahead than its own wait.
+func (e *Engine) clampAtStart() {
+	switch n, err := e.Store.ClampWaits(e.now()); {
+	case err != nil:
+		e.Log.Error("clamp waits at the start", "err", err)
+	case n > 0:
+		e.sweep()
+	}
+}
+
 // loadQueued makes every queued turn ready.
 func (e *Engine) loadQueued(by string) error {
 	for after := store.ID(0); ; {
@@ -162,6 +173,10 @@ func (e *Engine) sweepEveryMinute(ctx context.Context) {
 	c := cron.New(cron.WithLogger(cron.DiscardLogger), cron.WithLocation(time.UTC))
 	if _, err := c.AddFunc("@every 1m", func() { e.sweep() }); err != nil {
 		e.Log.Error("sweep cannot be scheduled", "err", err)
+		return
+	}
+	if _, err := c.AddFunc("@every 1h", func() { e.prune(ctx) }); err != nil {
+		e.Log.Error("the clean-up cannot be scheduled", "err", err)
 		return
 	}
 	c.Start()

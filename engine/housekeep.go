@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"holdfast/store"
+)
+
+const (
+	changesKept = 24 * time.Hour // a page that was away for longer gets a snapshot
+	pruneBatch  = 500            // rows deleted in one transaction, so that nobody waits long for it
+)
+
+// verify looks through the file in the background if the last process did not close it.
+func (e *Engine) verify(ctx context.Context) {
+	if err := e.Store.Verify(ctx); err != nil && ctx.Err() == nil {
+		e.Log.Error("the store", "err", err)
+		e.storeTrouble(err)
+	}
+}
+
+// prune deletes what is old: turns settled longer ago than Keep, and the log that pages follow.
+func (e *Engine) prune(ctx context.Context) {
+	type pruner struct {
+		what   string
+		keep   time.Duration
+		delete func(store.Time, int) (int, error)
+	}
+	for _, p := range []pruner{{"changes", changesKept, e.Store.PruneChanges}, {"turns", e.Keep, e.Store.Prune}} {
+		for n := 1; p.keep > 0 && n > 0 && ctx.Err() == nil; {
+			var err error
+			if n, err = p.delete(e.now().Add(-p.keep), pruneBatch); err != nil {
+				e.Log.Error("delete what is old", "what", p.what, "err", err)
+				n = 0
+			}
+		}
+	}
+}
+
+// refused tells of an event that could not be stored: nobody is acknowledged, and whoever sent it
+// sends it again.
+func (e *Engine) refused(err error) error {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrDamaged) {
+		e.storeTrouble(err)
+	}
+	return err
+}
