@@ -24,6 +24,9 @@ park_from = "100ms"
 park_base = "50ms"
 park_cap = "200ms"
 notice_after = "0s"
+max_waiting = 0
+[engine]
+poison_after = 0
 [log]
 level = "warn"
 `

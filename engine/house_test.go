@@ -21,18 +21,17 @@ import (
 // house is a whole engine on a real store inside a bubble of fake time, with a scripted provider
 // and a surface that shows what is stored.
 type house struct {
-	t        *testing.T
-	dir      string
-	parts    Parts
-	models   *fakeModels
-	web      *fakeSurface
-	store    *store.Store
-	engine   *Engine
-	log      *logLines
-	stop     func()
-	offset   atomic.Int64 // of the wall clock against the bubble's
-	said     int
-	provider Provider
+	t      *testing.T
+	dir    string
+	parts  Parts
+	models *fakeModels
+	web    *fakeSurface
+	store  *store.Store
+	engine *Engine
+	log    *logLines
+	stop   func()
+	offset atomic.Int64 // of the wall clock against the bubble's
+	said   int
 }
 
 // inHouse runs a test in a bubble.
