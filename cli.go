@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -17,15 +18,23 @@ type grammar struct {
 	Config string `short:"c" placeholder:"FILE" help:"The config, instead of $$HOLDFAST_CONFIG, ./holdfast.toml or the one in the user's config directory."`
 	OnDemo bool   `name:"demo" help:"Speak to the daemon that holdfast demo has started, or work on its store."`
 
-	Run     runCmd     `cmd:"" default:"1" help:"Run the daemon. This is what happens without a command."`
-	Demo    demoCmd    `cmd:"" help:"Run with a built-in model that fails when you ask it to."`
-	Check   checkCmd   `cmd:"" help:"Tell everything that is wrong with the config, or that nothing is."`
-	Login   loginCmd   `cmd:"" help:"Print a fresh link that opens the page logged in, once."`
-	Turns   turnsCmd   `cmd:"" help:"List turns, the newest first."`
-	Turn    turnCmd    `cmd:"" help:"Show one turn and every request it made."`
-	Resume  resumeCmd  `cmd:"" help:"Let waiting turns try again now."`
-	Cancel  cancelCmd  `cmd:"" help:"End turns without an answer."`
-	Version versionCmd `cmd:"" help:"Print the versions of Holdfast, Go and SQLite."`
+	Run      runCmd      `cmd:"" default:"1" help:"Run the daemon. This is what happens without a command."`
+	Demo     demoCmd     `cmd:"" help:"Run with a built-in model that fails when you ask it to."`
+	Init     initCmd     `cmd:"" help:"Write a short config that works."`
+	Check    checkCmd    `cmd:"" help:"Tell everything that is wrong with the config, or that nothing is."`
+	Doctor   doctorCmd   `cmd:"" help:"Look whether everything is well, from the store to the providers."`
+	Login    loginCmd    `cmd:"" help:"Print a fresh link that opens the page logged in, once."`
+	Turns    turnsCmd    `cmd:"" help:"List turns, the newest first."`
+	Turn     turnCmd     `cmd:"" help:"Show one turn and every request it made."`
+	Resume   resumeCmd   `cmd:"" help:"Let waiting turns try again now."`
+	Cancel   cancelCmd   `cmd:"" help:"End turns without an answer."`
+	Release  releaseCmd  `cmd:"" help:"End what holds a model back: its turns go on now."`
+	Pause    pauseCmd    `cmd:"" help:"Send nothing any more; what comes in is kept."`
+	Unpause  unpauseCmd  `cmd:"" help:"Send again."`
+	Ask      askCmd      `cmd:"" help:"Ask a bot one question, here on the terminal."`
+	Backup   backupCmd   `cmd:"" help:"Copy the store, also while the daemon runs."`
+	Selftest selftestCmd `cmd:"" help:"Prove on this machine that no turn is lost."`
+	Version  versionCmd  `cmd:"" help:"Print the versions of Holdfast, Go and SQLite."`
 }
 
 // call is one use of the command line.
@@ -33,6 +42,7 @@ type call struct {
 	place  place
 	config string // --config
 	demo   bool   // --demo
+	in     io.Reader
 	out    io.Writer
 	err    io.Writer
 	now    func() time.Time
@@ -58,7 +68,7 @@ func holdfast(args []string, p place, out, errOut io.Writer) int {
 		fmt.Fprintf(errOut, "holdfast: %v\nTry: holdfast --help\n", err)
 		return 2
 	}
-	err = line.Run(&call{place: p, config: g.Config, demo: g.OnDemo, out: out, err: errOut, now: time.Now})
+	err = line.Run(&call{place: p, config: g.Config, demo: g.OnDemo, in: os.Stdin, out: out, err: errOut, now: time.Now})
 	switch {
 	case err == nil:
 		return 0

@@ -144,9 +144,15 @@ func (h *home) say(d *daemon, dir, id, text string) string {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	return h.sayAs(d, strings.TrimSpace(string(token)), id, text)
+}
+
+// sayAs does so with a token that the config gives.
+func (h *home) sayAs(d *daemon, token, id, text string) string {
+	h.t.Helper()
 	body, _ := json.Marshal(map[string]any{"id": id, "cmd": "message.send", "args": map[string]any{"text": text}})
 	req, _ := http.NewRequest(http.MethodPost, "http://"+d.address+"/api/v1/commands", bytes.NewReader(body))
-	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		h.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"holdfast/store"
 	"holdfast/web/command"
 )
 
@@ -55,7 +56,13 @@ type cancelCmd struct {
 }
 
 func (r *cancelCmd) Run(c *call) error {
-	return c.withHouse(writing, func(house *client) error { return r.carryOut(c, house, command.Cancel, r.Say) })
+	restored := !r.DryRun && r.filter == (filter{Waiting: true}) && c.meta(store.Restored) != ""
+	return c.withHouse(writing, func(house *client) error {
+		if err := r.carryOut(c, house, command.Cancel, r.Say); err != nil || !restored {
+			return err
+		}
+		return r.settleRestored(c, house, r.Say)
+	})
 }
 
 // carryOut gives the order for every turn named, or once for the filter.

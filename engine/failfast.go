@@ -14,6 +14,9 @@ import (
 // of it never waits at a gate or for a day, and ends at once with a text instead (T6).
 const failFast = "fail_fast"
 
+// Busy is what people see when all is busy for a moment, or nobody knows for how long (CONTRACT.md §5).
+const Busy = "The AI is busy right now — give it a minute and ask again."
+
 // longBusy is from when on a known wait is told by its end: who asks again in a minute would only be
 // turned away again.
 const longBusy = time.Minute
@@ -22,7 +25,7 @@ const longBusy = time.Minute
 // ends, 0 if nobody knows.
 func (e *Engine) busyText(t *store.Turn, until store.Time) string {
 	if until.Sub(e.now()) <= longBusy {
-		return "The AI is busy right now — give it a minute and ask again."
+		return Busy
 	}
 	clock := e.clock
 	if s, _ := e.place(t); s != nil && s.Traits().Clock != nil {

@@ -45,6 +45,7 @@ type judged struct {
 	attempt  *store.AttemptEnd // nil: no request has ended with it
 	gateKey  string
 	gateEnd  store.Time // 0 = open
+	at       store.Time // when it was judged: from here on the wait runs
 }
 
 // afterFailure lets the ladder decide on a failed request and carries the decision out.
@@ -107,7 +108,7 @@ func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.F
 	e.exitLocked(r)
 	e.pump()
 	ep.Episode = d.Episode
-	j := judged{failure: f, decision: d, ep: ep, gates: g.snapshot(), gateKey: g.row.Key, gateEnd: g.end(e.now())}
+	j := judged{failure: f, decision: d, ep: ep, gates: g.snapshot(), gateKey: g.row.Key, gateEnd: g.end(e.now()), at: store.At(now)}
 	j.attempt = attemptEnd(n, ms, f, d)
 	return j
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -50,30 +51,25 @@ func (l *Lag) add(late time.Duration) {
 
 // Figures reads them.
 func (e *Engine) Figures() Figures {
-	shape := e.Shape()
-	f := Figures{
-		Turns: shape.Turns, Lost: shape.Lost, Gates: map[string]int{}, Alerts: map[string]int{}, Settled: map[store.Outcome]int64{}, Waits: map[string]time.Duration{},
-	}
-	for _, g := range shape.Gates {
-		f.Gates[g.Why]++
-	}
-	for _, a := range shape.Alerts {
-		f.Alerts[a.Kind]++
-	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for outcome, n := range e.tally.settled {
-		f.Settled[outcome] = n
+	f := Figures{
+		Turns: maps.Clone(e.tally.turns), Lost: e.lost(), Gates: map[string]int{}, Alerts: map[string]int{}, Settled: maps.Clone(e.tally.settled), Waits: maps.Clone(e.tally.waits),
+		Parks: e.tally.parks, Rearms: e.tally.rearms, Lag: Lag{Counts: slices.Clone(e.tally.lag.Counts), Sum: e.tally.lag.Sum},
+	}
+	now := e.Wall()
+	for _, g := range e.gateList {
+		if _, why := g.rec.Gate.Closed(now); why != "" {
+			f.Gates[why]++
+		}
+	}
+	for _, a := range e.open {
+		f.Alerts[a.Kind]++
 	}
 	for kind, n := range e.tally.requests {
 		provider, model := splitModel(kind.model)
 		f.Requests = append(f.Requests, RequestCount{provider, model, kind.class, n})
 	}
-	for from, d := range e.tally.waits {
-		f.Waits[from] = d
-	}
-	f.Parks, f.Rearms = e.tally.parks, e.tally.rearms
-	f.Lag = Lag{Counts: slices.Clone(e.tally.lag.Counts), Sum: e.tally.lag.Sum}
 	return f
 }
 
@@ -178,6 +174,13 @@ type ProviderShape struct {
 	LastError       string
 	LastErrorAt     store.Time
 	LastOK          store.Time
+}
+
+// Providers are all models that bots name, by name, and how they do.
+func (e *Engine) Providers() []ProviderShape {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.providerShapes(e.now())
 }
 
 // providerShapes are all models that bots name, by name. Engine.mu is held.

@@ -83,7 +83,7 @@ func (e *Engine) loadGates(now store.Time) error {
 			}
 		}
 		if e.gateOf(g.model()) != g {
-			g.rec = gateRecord{}
+			g.rec, g.row.Why, g.row.Until, g.row.WaitMS = gateRecord{}, "", 0, 0
 			g.dirty = true
 		}
 	}
@@ -100,6 +100,11 @@ func (e *Engine) loadGates(now store.Time) error {
 		g.rows = n
 	}
 	for _, g := range e.gateList {
+		g.rec.Gate = g.rec.Gate.Clamped(now.Go(), 0) // the clock may have gone back while nobody looked
+		g.rec.past(now.Go())
+		if until, why := g.rec.Gate.Closed(now.Go()); why != "" {
+			g.row.Why, g.row.Until = why, store.At(until.Add(time.Millisecond-1))
+		}
 		e.setGateTimer(g, now)
 	}
 	return nil
@@ -220,9 +225,19 @@ func (g *gate) answers() {
 	}
 }
 
+// past lets nothing that has happened lie in the future, as it does after a backward clock step.
+func (r *gateRecord) past(now time.Time) {
+	for _, t := range []*time.Time{&r.Opened, &r.AccountAsked} {
+		if t.After(now) {
+			*t = now
+		}
+	}
+}
+
 // clampGates follows a backward clock step. Engine.mu is held.
 func (e *Engine) clampGates(now store.Time) {
 	for _, g := range e.gateList {
+		g.rec.past(now.Go())
 		if g.row.Until > now {
 			e.moved(g, g.rec.Gate.Clamped(now.Go(), time.Duration(g.row.WaitMS)*time.Millisecond), "", "")
 		}

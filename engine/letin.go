@@ -88,7 +88,7 @@ func (e *Engine) tooSoon(row store.Ready, g *gate, now store.Time) bool {
 	if e.gateOf(g.model()) != g { // its key has changed: what waits here meets the new gate
 		return false
 	}
-	return row.State == store.Owed && row.RetryAt > now && g.rec.Opened.Before(asked)
+	return row.State == store.Owed && row.RetryAt > now && !g.rec.Opened.After(asked)
 }
 
 // room is how many more may be let in now. Engine.mu is held.

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -107,6 +109,7 @@ func (e *Engine) deliverBatch(ctx context.Context, posts []store.Post) {
 	}
 	var hands sync.WaitGroup
 	for _, line := range lines {
+		slices.SortFunc(line, func(a, b store.Post) int { return cmp.Compare(a.ID, b.ID) })
 		hands.Go(func() {
 			for _, p := range line {
 				if !e.hand(ctx, p) {

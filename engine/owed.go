@@ -45,7 +45,7 @@ func (e *Engine) accountWaits(t *store.Turn) (until store.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	g := e.gates[t.Wait.Gate]
-	if g == nil {
+	if g == nil || e.gateOf(g.model()) != g { // its key has changed
 		return 0
 	}
 	now := e.Wall()

@@ -69,7 +69,7 @@ func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) 
 	switch state {
 	case store.Parked:
 		w.Park, w.Resumed = true, "failure"
-		if d.From != "backoff" && !d.Episode.Early && j.gateEnd >= w.Wait.RetryAt-1 { // it rests on the gate: wait there, one asks for all
+		if d.From != "backoff" && !d.Episode.Early && j.gateEnd >= j.at.Add(d.Wait)-1 { // it rests on the gate: wait there, one asks for all
 			w.Wait.Gate = j.gateKey
 		}
 	case store.Rearming:

@@ -68,8 +68,11 @@ func (f *fact) editPost(t *Turn, p *Post) error {
 	if p.Handle == "" {
 		p.Handle = was.Handle
 	}
-	err = f.must(`UPDATE posts SET kind = ?, state = ?, handle = ?, until = ?, next_try = ?, wait_ms = ?, tries = 0, edited = ?, error = '', text = ? WHERE id = ?`,
-		p.Kind, p.State, p.Handle, p.Until, p.NextTry, p.waitMS(f.at), p.Edited, p.textOf(t.Text), p.ID)
+	if p.Tries = 0; p.Handle == "" && (was.Tries > 0 || was.State == "posting") {
+		p.Tries = 1 // the try may have gone through: whoever makes it looks for it first
+	}
+	err = f.must(`UPDATE posts SET kind = ?, state = ?, handle = ?, until = ?, next_try = ?, wait_ms = ?, tries = ?, edited = ?, error = '', text = ? WHERE id = ?`,
+		p.Kind, p.State, p.Handle, p.Until, p.NextTry, p.waitMS(f.at), p.Tries, p.Edited, p.textOf(t.Text), p.ID)
 	if err != nil || same {
 		return err
 	}
@@ -85,13 +88,15 @@ func (s *Store) Posts(turn ID) (list []Post, err error) {
 	return list, wrap("read posts", err)
 }
 
-// PendingPosts reads posts that must go out: due by now, soonest first and those due together
-// oldest first, at most limit. One in state posting is among them: if nobody is handing it over, the
+// PendingPosts reads posts that must go out: due by now and with no older one of their conversation
+// that is not due yet, soonest first and those due together oldest first, at most limit. One in state posting is among them: if nobody is handing it over, the
 // process that did has died and it may be out already.
 func (s *Store) PendingPosts(now Time, limit int) (list []Post, err error) {
 	err = s.read(func(c *conn) error {
 		list, err = c.posts(`SELECT `+postColumns+` FROM posts p JOIN turns t ON t.id = p.turn
-			WHERE p.state IN ('pending', 'posting') AND p.next_try <= ? ORDER BY p.next_try, p.id LIMIT ?`, now, limit)
+			WHERE p.state IN ('pending', 'posting') AND p.next_try <= ?1 AND NOT EXISTS (SELECT 1 FROM posts q
+				WHERE q.conversation = p.conversation AND q.id < p.id AND q.state IN ('pending', 'posting') AND q.next_try > ?1)
+			ORDER BY p.next_try, p.id LIMIT ?2`, now, limit)
 		return err
 	})
 	return list, wrap("read pending posts", err)

@@ -14,10 +14,14 @@ import (
 
 const sessionLife = 30 * 24 * time.Hour
 
-// caller is who a request comes from: whoever has the token, or a login.
+// caller is who a request comes from: the owner, which is whoever has the token or a login, or a
+// visitor of [web] public.
 type caller struct {
-	session []byte // hash of the session; nil with the bearer token
+	session []byte // hash of a login's session; nil with the bearer token and for visitors
+	person  string // the visitor, as turns name him; "" = the owner
 }
+
+func (c caller) visits() bool { return c.person != "" }
 
 // digest is how secrets are compared and stored.
 func digest(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
@@ -50,6 +54,9 @@ func (s *Server) who(r *http.Request) (caller, error) {
 	if err != nil {
 		return caller{}, loginFirst()
 	}
+	if person, ok := s.visitor(cookie.Value); ok {
+		return caller{person: person}, nil
+	}
 	hash := digest(cookie.Value)
 	good, err := s.store.Session(hash[:], store.At(time.Now()))
 	if err != nil {
@@ -67,8 +74,29 @@ func loginFirst() error {
 
 type callerKey struct{}
 
-// private lets known callers in, and their writes only from our own page or with the token.
+// callerOf is who has been let in.
+func callerOf(r *http.Request) caller {
+	c, _ := r.Context().Value(callerKey{}).(caller)
+	return c
+}
+
+// private lets only the owner in.
 func (s *Server) private(next http.HandlerFunc) http.Handler {
+	return s.known(func(w http.ResponseWriter, r *http.Request) {
+		if callerOf(r).visits() {
+			refuse(w, notForVisitors())
+			return
+		}
+		next(w, r)
+	})
+}
+
+func notForVisitors() *problem {
+	return &problem{status: http.StatusForbidden, code: "not_for_visitors", message: "visitors may chat here, and nothing else"}
+}
+
+// known lets visitors in as well, and anybody's writes only from our own page or with the token.
+func (s *Server) known(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, token := bearer(r)
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -89,7 +117,7 @@ func (s *Server) private(next http.HandlerFunc) http.Handler {
 // tokenOnly is for what a login must not do.
 func (s *Server) tokenOnly(next http.HandlerFunc) http.Handler {
 	return s.private(func(w http.ResponseWriter, r *http.Request) {
-		if r.Context().Value(callerKey{}).(caller).session != nil {
+		if callerOf(r).session != nil {
 			refuse(w, &problem{status: 403, code: "token_needed", message: "this needs the bearer token, not a login"})
 			return
 		}

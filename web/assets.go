@@ -104,6 +104,7 @@ func kindOf(name string) string {
 // handleIndex is the page, whatever its path says it shows.
 func (s *Server) handleIndex(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
+	s.greet(w, r)
 	s.assets.index.serve(w, r)
 }
 

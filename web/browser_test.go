@@ -301,3 +301,91 @@ func TestLongChatsAndAnswersDoNotBlock(t *testing.T) {
 	}
 	tab.Clean(d.URL)
 }
+
+func TestOperatorSeesAnAlertAndPauses(t *testing.T) {
+	d, tab := page(t, operator)
+	d.OnCommand = func(c webtest.Command) (int, any) {
+		switch c.Cmd {
+		case "alert.ack":
+			d.Put("alert", object{"id": c.Target, "kind": "outage", "subject": free, "since": at(9 * time.Minute), "text": "It answers nobody.", "acked": at(0), "cleared": nil})
+		case "pause":
+			d.SetHealth("paused", []string{"ollama", c.Target})
+		}
+		return 0, nil
+	}
+	tab.Click(".side-bottom a")
+	tab.Wait(`document.querySelector(".side .badge.bad").innerText === "1 alert"`)
+	tab.Press("Ack outage of " + free)
+	tab.Wait(`document.querySelectorAll(".card.seen").length === 2 && !document.querySelector(".side .badge.bad")`)
+	d.Put("alert", object{"id": "a1", "kind": "outage", "subject": free, "since": at(9 * time.Minute), "text": "It answers nobody.", "acked": at(0), "cleared": at(0)})
+	tab.Wait(`document.querySelectorAll(".card.seen").length === 1`)
+
+	chain := `[...document.querySelector(".chain").children].map((l) => l.querySelector(".state").innerText + " " + l.querySelector(".link-name").innerText).join(" | ")`
+	if got, want := webtest.Eval[string](tab, chain), "Held demo/demo | Down "+free+" | Paused ollama/qwen3:4b"; got != want {
+		t.Errorf("the chain reads %q, want %q", got, want)
+	}
+	tab.Press("Pause everything")
+	tab.WaitText("Everything is paused")
+	if got := sent(d, "pause"); len(got) != 1 || got[0].Target != "" {
+		t.Errorf("sent %v, want one pause of everything", got)
+	}
+	tab.Press("Unpause ollama")
+	eventually(t, "unpause is sent", func() bool { s := sent(d, "unpause"); return len(s) == 1 && s[0].Target == "ollama" })
+
+	eventually(t, "the page asks for the log", func() bool { return slices.Equal(d.LogLevels(), []string{"info"}) })
+	webtest.Eval[bool](tab, `([...document.querySelectorAll("input[name=level]")].at(-1).click(), true)`)
+	eventually(t, "… from the level chosen", func() bool { return slices.Equal(d.LogLevels(), []string{"error"}) })
+	tab.Press("New chat")
+	eventually(t, "… and no more of it", func() bool { return len(d.LogLevels()) == 0 })
+	tab.Clean(d.URL)
+}
+
+func TestAnswerIsMadeAgainAndTheOldOneKept(t *testing.T) {
+	d, tab := page(t, answered)
+	tab.Press("Answer again; this one is kept")
+	eventually(t, "turn.regenerate is sent", func() bool { s := sent(d, "turn.regenerate"); return len(s) == 1 && s[0].Target == "t1" })
+	d.Put("turn", turn("t2", "running", object{"created": at(0), "supersedes": "t1"})) // nothing was said for it
+	tab.Wait(`document.querySelector("[data-turn=t1] table") && document.querySelector("article:last-of-type[data-turn=t2] .working")`)
+	d.Put("message", told("7", "t2", "answer", "<p>Once more.</p>", 0))
+	d.Put("turn", turn("t2", "done", object{"version": 2, "outcome": "answered"}))
+	tab.Wait(`document.querySelector("[data-turn=t2]").innerText.includes("Once more.") && document.querySelectorAll("[aria-label^='Answer again']").length === 1`)
+	tab.Press("Edit this message")
+	tab.Wait(`document.activeElement.matches(".editing textarea")`)
+	webtest.Eval[bool](tab, `(document.activeElement.value = "How does it work?", true)`)
+	tab.Press("Ask this")
+	eventually(t, "message.edit is sent", func() bool {
+		s := sent(d, "message.edit")
+		return len(s) == 1 && s[0].Target == "t1" && s[0].Args["text"] == "How does it work?"
+	})
+	tab.Wait(`!document.querySelector(".editing")`)
+	tab.Clean(d.URL)
+}
+
+func TestStaleTurnIsAnsweredYesOrNo(t *testing.T) {
+	d, tab := page(t, func(d *webtest.Daemon) {
+		again(d)
+		d.Put("turn", turn("t2", "owed", object{"reason": object{"why": "stale", "class": nil, "status": 0, "provider": nil, "model": nil, "text": "Still wanted?"}}))
+	})
+	tab.Press("No")
+	eventually(t, "no stops it", func() bool { s := sent(d, "turn.stop"); return len(s) == 1 && s[0].Target == "t2" })
+	tab.Press("Yes")
+	eventually(t, "yes resumes it", func() bool { s := sent(d, "turn.resume"); return len(s) == 1 && s[0].Target == "t2" })
+	tab.Clean(d.URL)
+}
+
+func TestVisitorKeepsTheQuestionThatIsRefused(t *testing.T) {
+	d, tab := page(t, func(d *webtest.Daemon) { answered(d) })
+	d.Visitor = true
+	d.OnCommand = func(c webtest.Command) (int, any) {
+		return 429, object{"error": object{"code": "too_many", "message": "Ask again in a while."}}
+	}
+	tab.Open(d.URL + "/operator")
+	tab.Wait(`location.pathname === "/chats/c1" && !document.querySelector(".side") && !document.querySelector("a[href^='/turns']")`)
+	tab.Say("May I?")
+	tab.Wait(`document.querySelector(".refused")?.innerText === "Ask again in a while." && document.querySelector("#composer").value === "May I?" && !document.querySelector("[data-out]")`)
+	d.OnCommand = nil
+	tab.Enter()
+	tab.Wait(`!document.querySelector(".refused") && document.querySelector("#composer").value === ""`)
+	tab.Forget() // the 429
+	tab.Clean(d.URL)
+}

@@ -50,18 +50,26 @@ func (s *Server) handleCommand(w http.ResponseWriter, r *http.Request) {
 	// What has been decided is carried through even if the client goes away meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
 	defer cancel()
-	done, err := s.carryOut(ctx, c, &store.Command{ID: c.ID, Hash: c.Hash, At: store.At(time.Now())})
+	who, once := callerOf(r), &store.Command{ID: c.ID, Hash: c.Hash, At: store.At(time.Now())}
+	var done carried
+	if who.visits() {
+		once.ID = who.person + "/" + c.ID // what others have sent under the same id is not his
+		done, err = s.visitorsCommand(ctx, c, once, who, s.address(r))
+	} else {
+		done, err = s.carryOut(ctx, c, once)
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
+	done.ID = c.ID
 	reply(w, http.StatusOK, done)
 }
 
 // carryOut hands a command to whoever can do it. Each takes the store's Command along into its own
 // transaction.
 func (s *Server) carryOut(ctx context.Context, c command.Command, once *store.Command) (carried, error) {
-	if c.IfVersion > 0 && (!strings.HasPrefix(c.Name, "turn.") || c.Filter != nil) {
+	if c.IfVersion > 0 && (!strings.HasPrefix(c.Name, "turn.") && c.Name != command.Edit || c.Filter != nil) {
 		return carried{}, badRequest(`"if_version" belongs to commands on one turn; %s has none`, c.Name)
 	}
 	if err := s.store.Known(once); err != nil && c.Filter == nil { // before a version or a gate that it has changed itself is looked at
@@ -70,6 +78,14 @@ func (s *Server) carryOut(ctx context.Context, c command.Command, once *store.Co
 	switch c.Name {
 	case command.Send:
 		return s.say(ctx, c, once)
+	case command.Edit:
+		return s.act(ctx, c, once, func(ctx context.Context, o engine.Order) (store.Turn, error) {
+			return s.engine.EditMessage(ctx, o, c.Text)
+		})
+	case command.Again:
+		return s.act(ctx, c, once, s.engine.Regenerate)
+	case command.Ack:
+		return s.ack(ctx, c, once)
 	case command.Stop:
 		return s.act(ctx, c, once, s.engine.Stop)
 	case command.Resume:
@@ -122,7 +138,7 @@ func (s *Server) say(ctx context.Context, c command.Command, once *store.Command
 		m.Chat = rand.Text()
 	}
 	got, err := s.engine.Receive(ctx, engine.Incoming{
-		Bot: bot, Surface: surface, Channel: m.Chat, Title: title(m.Text), Key: "web:" + c.ID, Person: owner, Text: m.Text, Command: once,
+		Bot: bot, Surface: surface, Channel: m.Chat, Title: title(m.Text), Key: "web:" + c.ID, Person: owner, Text: m.Text, Trusted: true, Command: once,
 	})
 	done, err := result(once, err)
 	if err != nil || done.Duplicate {
@@ -130,6 +146,18 @@ func (s *Server) say(ctx context.Context, c command.Command, once *store.Command
 	}
 	done.Turn, done.Chat, done.Seq, done.Duplicate = some(got.Turn.String()), &m.Chat, got.Seq, got.Duplicate
 	return done, nil
+}
+
+// ack notes that an operator has seen an alert.
+func (s *Server) ack(ctx context.Context, c command.Command, once *store.Command) (carried, error) {
+	id, err := store.ParseID(c.Target)
+	if err == nil {
+		err = s.engine.Ack(ctx, id, once)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return carried{}, &problem{status: 404, code: "not_found", message: "there is no alert of that id"}
+	}
+	return plain(once, "", err)
 }
 
 // bot is the named one, or the only one there is.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,6 +45,8 @@ type conn struct {
 	mu      sync.Mutex
 	queue   []event
 	renders map[store.ID]render // the latest of each turn
+	lines   []logLine           // of the daemon's log, not sent yet
+	own     map[string]bool     // a visitor's own chats
 	code    int                 // to be closed with; 0 = stays
 
 	wake   chan struct{} // capacity 1: something was put in
@@ -51,8 +54,9 @@ type conn struct {
 	gone   chan struct{} // closed when nothing can be read any more
 
 	// Of the writing goroutine.
-	said bool  // there was a hello
-	sent int64 // what was sent holds all changes up to it
+	said      bool   // there was a hello
+	sent      int64  // what was sent holds all changes up to it
+	providers []byte // as last told
 }
 
 // render is what a page has yet to be told of a text: blocks from the index from on.
@@ -83,7 +87,7 @@ func (s *Server) handleSocket(w http.ResponseWriter, r *http.Request) {
 		return // answered by Upgrade
 	}
 	c := &conn{
-		server: s, caller: who, socket: socket, renders: map[store.ID]render{},
+		server: s, caller: who, socket: socket, renders: map[store.ID]render{}, own: map[string]bool{},
 		wake: make(chan struct{}, 1), hellos: make(chan hello), gone: make(chan struct{}),
 	}
 	if !s.live.enter(c) {
@@ -92,6 +96,7 @@ func (s *Server) handleSocket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.live.leave(c)
+	defer s.tail.leave(c)
 	c.serve()
 }
 
@@ -120,7 +125,7 @@ func (c *conn) read(ctx context.Context) {
 			return
 		}
 		var h hello
-		if kind != websocket.TextMessage || json.Unmarshal(data, &h) != nil || h.T != "hello" || h.Chat != "" && !command.ValidID(h.Chat) {
+		if kind != websocket.TextMessage || json.Unmarshal(data, &h) != nil || !c.mayAsk(h) {
 			c.end(closeRefused)
 			return
 		}
@@ -141,7 +146,12 @@ func (c *conn) write() error {
 		var err error
 		select {
 		case h := <-c.hellos:
-			err = c.hello(h)
+			if h.T == "log" {
+				c.followLog(h.Level)
+				err = c.flush()
+			} else {
+				err = c.hello(h)
+			}
 		case <-c.wake:
 			err = c.flush()
 		case <-tick.C:
@@ -160,10 +170,32 @@ func (c *conn) write() error {
 	}
 }
 
+// mayAsk reports a message that is understood, and that this caller may send.
+func (c *conn) mayAsk(h hello) bool {
+	switch h.T {
+	case "hello":
+		return h.Chat == "" || command.ValidID(h.Chat)
+	case "log":
+		_, ok := readLevel(h.Level)
+		return !c.caller.visits() && (ok || h.Level == "")
+	}
+	return false
+}
+
+// followLog begins, changes or ends the log on a page.
+func (c *conn) followLog(level string) {
+	if l, ok := readLevel(level); ok {
+		c.server.tail.follow(c, l)
+	} else {
+		c.server.tail.leave(c)
+	}
+}
+
 // errClosed ends the writing after a close frame.
 var errClosed = errors.New("closed by us")
 
-// tick tells the time, so that a page sees a dead line, and ends a page whose login has ended.
+// tick tells the time, so that a page sees a dead line, and how the models do if that has changed;
+// and it ends a page whose login has ended.
 func (c *conn) tick() error {
 	now := store.At(time.Now())
 	if c.caller.session != nil {
@@ -179,17 +211,28 @@ func (c *conn) tick() error {
 	if !c.said {
 		return nil
 	}
-	return c.send(struct {
-		T   string     `json:"t"`
-		Now store.Time `json:"now"`
-	}{"tick", now})
+	tick := struct {
+		T         string          `json:"t"`
+		Now       store.Time      `json:"now"`
+		Providers json.RawMessage `json:"providers,omitempty"`
+	}{T: "tick", Now: now}
+	if !c.caller.visits() {
+		providers, err := encode(show(c.server.engine.Providers(), showProvider))
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(providers, c.providers) {
+			c.providers, tick.Providers = providers, providers
+		}
+	}
+	return c.send(tick)
 }
 
 // flush sends all that was put in.
 func (c *conn) flush() error {
 	c.mu.Lock()
-	code, queue, renders := c.code, c.queue, c.renders
-	c.queue, c.renders = nil, map[store.ID]render{}
+	code, queue, renders, lines := c.code, c.queue, c.renders, c.lines
+	c.queue, c.renders, c.lines = nil, map[store.ID]render{}, nil
 	c.mu.Unlock()
 	if code != 0 {
 		c.closeWith(code)
@@ -206,6 +249,11 @@ func (c *conn) flush() error {
 	}
 	for turn, r := range renders {
 		if err := c.send(renderFrame{"render", turn.String(), c.chat, r.from, r.blocks[r.from:], ""}); err != nil {
+			return err
+		}
+	}
+	for _, line := range lines {
+		if err := c.send(line); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"slices"
 	"time"
 
 	"holdfast/store"
@@ -10,9 +9,11 @@ import (
 // replayLongest is how many changes a page may be behind until it gets a snapshot instead.
 const replayLongest = 1000
 
-// hello is what a page says: at first, when it turns to another chat, and when it has missed something.
+// hello is what a page says: at first, when it turns to another chat, and when it has missed
+// something. With T "log" it asks for the daemon's log from Level on instead, or for no more of it.
 type hello struct {
 	T     string `json:"t"`
+	Level string `json:"level"`
 	Epoch string `json:"epoch"`
 	After int64  `json:"after"`
 	Chat  string `json:"chat"`
@@ -25,23 +26,26 @@ func (c *conn) hello(h hello) error {
 	s := c.server
 	before, first := c.chat, !c.said
 	c.said = true
+	if err := c.introduce(h.Chat); err != nil {
+		return c.broken(err)
+	}
 	upTo := s.hub.follow(c, h.Chat)
 	epoch := s.store.Epoch()
-	if err := c.send(s.welcome(epoch, upTo)); err != nil {
+	if err := c.send(welcomeFrame{"welcome", epoch, upTo, store.At(time.Now()), s.page(c.caller)}); err != nil {
 		return err
 	}
-	missed, ok, err := s.missed(h, epoch, upTo, first || before == h.Chat)
+	missed, ok, err := c.missed(h, epoch, upTo, first || before == h.Chat)
 	if err != nil {
 		return c.broken(err)
 	}
 	if ok {
-		for _, e := range missed {
-			if err := c.sendFrame(e.frame); err != nil {
+		for _, frame := range missed {
+			if err := c.sendFrame(frame); err != nil {
 				return err
 			}
 		}
 	} else {
-		all, err := s.hub.snapshot(upTo, h.Chat)
+		all, err := s.hub.snapshot(upTo, h.Chat, c.caller)
 		if err != nil {
 			return c.broken(err)
 		}
@@ -66,7 +70,8 @@ func (c *conn) broken(err error) error {
 
 // missed reads what a page has not seen; ok is false if it needs a snapshot: it knows another store,
 // follows another chat than before, or has been away for too long.
-func (s *Server) missed(h hello, epoch string, upTo int64, sameChat bool) (events []event, ok bool, err error) {
+func (c *conn) missed(h hello, epoch string, upTo int64, sameChat bool) (frames [][]byte, ok bool, err error) {
+	s := c.server
 	if h.Epoch != epoch || h.After <= 0 || h.After > upTo || !sameChat {
 		return nil, false, nil
 	}
@@ -82,15 +87,37 @@ func (s *Server) missed(h hello, epoch string, upTo int64, sameChat bool) (event
 		return nil, false, err
 	}
 	for _, change := range latest(changes) {
-		e, ok, err := s.hub.event(change, func(chat string) bool { return chat == h.Chat })
+		e, ok, err := s.hub.event(change, func(chat string) bool { return chat == h.Chat }, c.caller.visits())
 		if err != nil {
 			return nil, false, err
 		}
-		if ok {
-			events = append(events, e)
+		if !ok {
+			continue
+		}
+		c.mu.Lock()
+		frame := c.wants(e)
+		c.mu.Unlock()
+		if frame != nil {
+			frames = append(frames, frame)
 		}
 	}
-	return events, true, nil
+	return frames, true, nil
+}
+
+// introduce finds out which chats are a visitor's own.
+func (c *conn) introduce(chat string) error {
+	if !c.caller.visits() {
+		return nil
+	}
+	chats, err := c.server.hub.chats(c.caller, 0, chatsShown)
+	if err != nil {
+		return err
+	}
+	if looked, err := c.server.store.Chat(chat); err == nil && c.caller.owns(looked) {
+		chats = append(chats, looked)
+	}
+	c.learn(chats)
+	return nil
 }
 
 // welcomeFrame is the first answer to a hello.
@@ -108,12 +135,6 @@ type page struct {
 	Bots      []Bot  `json:"bots"`
 	Demo      bool   `json:"demo"`
 	PublicURL string `json:"public_url"`
-}
-
-func (s *Server) welcome(epoch string, head int64) welcomeFrame {
-	bots := slices.Clone(s.bots)
-	if bots == nil {
-		bots = []Bot{}
-	}
-	return welcomeFrame{"welcome", epoch, head, store.At(time.Now()), page{s.version, bots, s.demo, s.config.PublicURL}}
+	Visitor   bool   `json:"visitor,omitzero"` // may chat and nothing else
+	Codes     bool   `json:"codes,omitzero"`   // a visitor can give a code
 }

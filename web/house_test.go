@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,8 @@ type fakeHouse struct {
 	ready error
 	fail  error // of everything
 	said  []string
+	in    []engine.Incoming
+	fig   engine.Figures
 }
 
 func (f *fakeHouse) Ready() error {
@@ -48,10 +51,54 @@ func (f *fakeHouse) Receive(_ context.Context, in engine.Incoming) (store.Admitt
 	if in.Bot != "ada" && in.Bot != "bob" {
 		return store.Admitted{}, engine.ErrNoBot
 	}
+	f.in = append(f.in, in)
 	return f.store.Admit(store.Admission{
 		At: store.At(time.Now()), Bot: in.Bot, Key: in.Key, Kind: "message", Surface: in.Surface, Channel: in.Channel, Thread: in.Thread,
-		Title: in.Title, Person: in.Person, Name: in.Name, Text: in.Text, Lane: "durable", Command: in.Command,
+		Title: in.Title, Person: in.Person, Name: in.Name, Text: in.Text, Lane: cmp.Or(in.Lane, "durable"), Own: in.Own, Command: in.Command,
 	})
+}
+
+// lastIn is what was received last.
+func (f *fakeHouse) lastIn() engine.Incoming {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.in[len(f.in)-1]
+}
+
+func (f *fakeHouse) Regenerate(_ context.Context, o engine.Order) (store.Turn, error) {
+	return f.again(o, "again")
+}
+
+func (f *fakeHouse) EditMessage(_ context.Context, o engine.Order, text string) (store.Turn, error) {
+	return f.again(o, text)
+}
+
+// again makes a turn that takes the place of another.
+func (f *fakeHouse) again(o engine.Order, text string) (store.Turn, error) {
+	t, err := f.ordered(o)
+	if err != nil {
+		return t, err
+	}
+	a, err := f.store.Admit(store.Admission{
+		At: store.At(time.Now()), Bot: t.Bot, Key: "again:" + o.Command.ID, Kind: "message", Surface: t.Surface, Channel: t.Channel, Person: t.Person, Text: text,
+		Lane: t.Lane, Supersedes: t.ID, Command: o.Command,
+	})
+	if err != nil {
+		return t, err
+	}
+	return f.store.Turn(a.Turn)
+}
+
+func (f *fakeHouse) Ack(_ context.Context, alert store.ID, c *store.Command) error {
+	return f.store.AckAlert(alert, store.At(time.Now()), c)
+}
+
+func (f *fakeHouse) Providers() []engine.ProviderShape { return f.Shape().Providers }
+
+func (f *fakeHouse) Figures() engine.Figures {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fig
 }
 
 func (f *fakeHouse) Stop(_ context.Context, o engine.Order) (store.Turn, error) {
@@ -87,6 +134,9 @@ func (f *fakeHouse) ordered(o engine.Order) (store.Turn, error) {
 		return store.Turn{}, f.fail
 	}
 	t, err := f.store.Turn(o.Turn)
+	if err == nil && o.By != "" && o.By != t.Person {
+		return t, engine.ErrNotYours
+	}
 	if err == nil && o.IfVersion != 0 && o.IfVersion != t.Version {
 		return t, engine.ErrVersion
 	}
@@ -143,6 +193,7 @@ type rig struct {
 	port  string
 	stop  func() error // ends Run and returns what it returned
 	log   *bytes.Buffer
+	slog  *slog.Logger
 }
 
 // newRig starts one; change may alter the config.
@@ -164,8 +215,9 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	}
 	var log bytes.Buffer
 	house := &fakeHouse{store: st, held: map[store.ID]store.Time{}}
+	tail := NewLog(slog.NewTextHandler(&log, nil))
 	s, err := New(c, Parts{
-		Store: st, Engine: house, Live: NewLive(), Log: slog.New(slog.NewTextHandler(&log, nil)), Version: "1.2.3",
+		Store: st, Engine: house, Live: NewLive(), Log: slog.New(tail), Tail: tail, Location: time.UTC, Version: "1.2.3",
 		Bots: []Bot{{Name: "ada", Models: []string{"demo/echo"}}}, Demo: true, Listen: l,
 		Pages: fstest.MapFS{
 			"index.html":     {Data: []byte(`<!doctype html><link href="/assets/app.css"><script src="/assets/app.js"></script>` + strings.Repeat(" ", 500))},
@@ -186,7 +238,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	})
 	t.Cleanup(func() { stop() })
 	_, port, _ := net.SplitHostPort(s.Addr())
-	return &rig{Server: s, house: house, base: "http://127.0.0.1:" + port, port: port, stop: stop, log: &log}
+	return &rig{Server: s, house: house, base: "http://127.0.0.1:" + port, port: port, stop: stop, log: &log, slog: slog.New(tail)}
 }
 
 // request is one exchange with a server, as tests write it.

@@ -28,6 +28,10 @@ type event struct {
 	seq   int64
 	chat  string // only for pages that look at this chat; "" = for all
 	frame []byte
+	owner string   // the visitor in whose chat it is; "" = none
+	guest []byte   // the frame that he gets
+	begun string   // a chat that there now is
+	gone  string   // a chat that there is no more
 	still store.ID // a turn that does not run any more: its text is over
 }
 
@@ -102,8 +106,9 @@ func (h *hub) pump() (more bool, err error) {
 		return false, err
 	}
 	var events []event
+	guests := h.live.guests()
 	for _, c := range latest(changes) {
-		e, ok, err := h.event(c, h.follows)
+		e, ok, err := h.event(c, h.follows, guests)
 		if err != nil {
 			return false, err
 		}

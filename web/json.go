@@ -29,6 +29,7 @@ type turnJSON struct {
 	Parks       int         `json:"parks_n"`
 	Rearm       *rearmJSON  `json:"rearm"`
 	MergedInto  *string     `json:"merged_into"`
+	Supersedes  *string     `json:"supersedes"` // the turn that this one takes the place of
 	Model       *string     `json:"model"`
 	Text        *string     `json:"text"`
 	Error       *string     `json:"error"`
@@ -131,7 +132,7 @@ func showTurn(t store.Turn) turnJSON {
 	j := turnJSON{
 		ID: t.ID.String(), Bot: t.Bot, Chat: chatOf(t), Surface: t.Surface, State: string(t.State), Outcome: some(string(t.Outcome)),
 		Lane: t.Lane, Version: t.Version, Created: t.Created, FirstFailed: t.FirstFailed, RetryAt: t.RetryAt, WaitFrom: some(t.From),
-		Attempts: t.Attempts, Requests: t.Requests, Parks: t.Parks, MergedInto: some(t.MergedInto.String()), Model: some(t.Model),
+		Attempts: t.Attempts, Requests: t.Requests, Parks: t.Parks, MergedInto: some(t.MergedInto.String()), Supersedes: some(t.Supersedes.String()), Model: some(t.Model),
 		Text: some(t.Text), Error: some(t.Error),
 	}
 	if t.From != "" {

@@ -36,11 +36,11 @@ func TestShapes(t *testing.T) {
 		`{"id":"`+store.ID(1).String()+`","bot":"ada","chat":"c1","surface":"web","state":"rearming","outcome":null,"lane":"durable","version":7,`+
 			`"created":"2025-06-15T15:06:40.123Z","first_failed_at":"2025-06-15T15:06:40.124Z","retry_at":"2025-06-15T15:06:42.123Z","wait_from":"rearm","wait_ms":120000,`+
 			`"reason":{"why":"failure","class":"overloaded","status":529,"provider":"anthropic","model":"claude-x","text":"anthropic is overloaded"},`+
-			`"attempts_n":3,"requests_n":9,"parks_n":2,"rearm":{"n":1,"of":3},"merged_into":null,"model":"anthropic/claude-x","text":null,"error":null}`)
+			`"attempts_n":3,"requests_n":9,"parks_n":2,"rearm":{"n":1,"of":3},"merged_into":null,"supersedes":null,"model":"anthropic/claude-x","text":null,"error":null}`)
 	golden(t, "fresh turn of another surface", showTurn(store.Turn{ID: 1, Conversation: 2, Bot: "ada", Surface: "slack/ada", Channel: "C0", Lane: "durable", State: store.Queued, Version: 1, Created: moment}),
 		`{"id":"`+store.ID(1).String()+`","bot":"ada","chat":"`+store.ID(2).String()+`","surface":"slack/ada","state":"queued","outcome":null,"lane":"durable","version":1,`+
 			`"created":"2025-06-15T15:06:40.123Z","first_failed_at":null,"retry_at":null,"wait_from":null,"wait_ms":null,"reason":null,`+
-			`"attempts_n":0,"requests_n":0,"parks_n":0,"rearm":null,"merged_into":null,"model":null,"text":null,"error":null}`)
+			`"attempts_n":0,"requests_n":0,"parks_n":0,"rearm":null,"merged_into":null,"supersedes":null,"model":null,"text":null,"error":null}`)
 
 	golden(t, "failed request", showAttempt(store.Attempt{Turn: 1, N: 2, Send: 1, At: moment, Model: "p/m", Status: 429, Class: "rate_limit", StatedMS: 0, WaitMS: 800,
 		WaitFrom: "retry-after", Rung: "L1", Outcome: "retry", RequestID: "req_1", MS: 12, Error: "429 slow down"}),

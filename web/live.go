@@ -151,6 +151,18 @@ func (l *Live) watched(chat string) bool {
 	return false
 }
 
+// guests says whether a visitor's page is open.
+func (l *Live) guests() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		if c.caller.visits() {
+			return true
+		}
+	}
+	return false
+}
+
 // render makes one frame of a text. Only run calls it, so the stream is used by one goroutine.
 func (l *Live) render(turn store.ID, g *growing) {
 	l.mu.Lock()

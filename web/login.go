@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -44,29 +43,33 @@ func (s *Server) handleLoginLink(w http.ResponseWriter, r *http.Request) {
 }
 
 // handleLogin takes a link's secret, or the token, and gives a session: {"secret":"…"}, or the token
-// as bearer.
+// as bearer; and a visitor's code, {"code":"…"}, for a cookie that says so.
 func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) {
 	token, byToken := bearer(r)
 	if p := s.sameOrigin(r, byToken); p != nil {
 		refuse(w, p)
 		return
 	}
-	secret := token
+	secret, code := token, ""
 	if !byToken {
 		var body struct {
 			Secret string `json:"secret"`
+			Code   string `json:"code"`
 		}
 		if err := json.NewDecoder(io.LimitReader(r.Body, 4096)).Decode(&body); err != nil {
-			refuse(w, badRequest(`write {"secret":"…"} with the secret of a login link, or the token`))
+			refuse(w, badRequest(`write {"secret":"…"} with the secret of a login link or the token, or {"code":"…"} with a visitor's code`))
 			return
 		}
-		secret = strings.TrimSpace(body.Secret)
+		secret, code = strings.TrimSpace(body.Secret), strings.TrimSpace(body.Code)
 	}
-	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	now := time.Now()
+	address, now := s.address(r), time.Now()
 	if wait := s.tries.wait(address, now); wait > 0 {
 		w.Header().Set("Retry-After", fmt.Sprint(int(wait.Seconds())+1))
 		refuse(w, &problem{status: http.StatusTooManyRequests, code: "too_many_tries", message: "too many tries; wait a minute"})
+		return
+	}
+	if code != "" {
+		s.takeCode(w, r, code, address, now)
 		return
 	}
 	session := rand.Text() + rand.Text()
@@ -81,6 +84,18 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, s.cookie(r, session, sessionLife))
+	reply(w, http.StatusOK, map[string]bool{"ok": true})
+}
+
+// takeCode lets a visitor in by his code.
+func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, code, address string, now time.Time) {
+	cookie, ok := s.withCode(code)
+	if !ok {
+		s.tries.failed(address, now)
+		refuse(w, &problem{status: 401, code: "bad_code", message: "nobody has this code; ask whoever runs this page for yours"})
+		return
+	}
+	http.SetCookie(w, s.cookie(r, cookie, visitorLife))
 	reply(w, http.StatusOK, map[string]bool{"ok": true})
 }
 
@@ -104,7 +119,7 @@ func (s *Server) openSession(secret, session string, now time.Time) (bool, error
 
 // handleLogout ends the login that asks, in every tab.
 func (s *Server) handleLogout(w http.ResponseWriter, r *http.Request) {
-	if c := r.Context().Value(callerKey{}).(caller); c.session != nil {
+	if c := callerOf(r); c.session != nil {
 		if err := s.store.EndSession(c.session); err != nil {
 			s.fail(w, r, err)
 			return

@@ -35,57 +35,88 @@ func (r *reader) upTo(head, after int64, limit int) ([]store.Change, error) {
 	return changes, nil
 }
 
-// event makes the frame that tells of a change. ok is false if the object is gone meanwhile (a later
-// change says so), or if it belongs to a chat that follows says nobody looks at.
-func (r *reader) event(c store.Change, follows func(chat string) bool) (e event, ok bool, err error) {
-	e.seq = c.Seq
-	object, err := r.object(c, &e)
+// thing is what a change tells of.
+type thing struct {
+	chat  string                        // only for pages that look at this chat; "" = for all
+	owner string                        // the visitor in whose chat it is; "" = none
+	begun string                        // a chat that there now is
+	gone  string                        // a chat that there is no more
+	still store.ID                      // a turn that does not run any more
+	shape func(who caller) (any, error) // nil = nothing to tell; what costs is left to it
+}
+
+// event makes the frames that tell of a change. ok is false if the object is gone meanwhile (a later
+// change says so), or if it belongs to a chat that follows says nobody looks at. guests says that a
+// visitor's page is open.
+func (r *reader) event(c store.Change, follows func(chat string) bool, guests bool) (e event, ok bool, err error) {
+	it, err := r.thing(c, guests)
+	e = event{seq: c.Seq, chat: it.chat, owner: it.owner, begun: it.begun, gone: it.gone, still: it.still}
 	if errors.Is(err, store.ErrNotFound) {
 		return e, false, nil
 	}
 	if err != nil {
 		return e, false, fmt.Errorf("read %s %s for open pages: %w", c.Kind, c.ID, err)
 	}
-	if object == nil || e.chat != "" && !follows(e.chat) {
+	if it.shape == nil || e.chat != "" && !follows(e.chat) {
 		return e, false, nil
 	}
-	shape, err := object()
-	if err != nil {
-		return e, false, fmt.Errorf("read %s %s for open pages: %w", c.Kind, c.ID, err)
+	if e.frame, err = evFrame(c, it, caller{}); err == nil && e.owner != "" {
+		e.guest, err = evFrame(c, it, caller{person: e.owner})
 	}
-	e.frame, err = encode(struct {
+	return e, err == nil, err
+}
+
+func evFrame(c store.Change, it thing, who caller) ([]byte, error) {
+	shape, err := it.shape(who)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s for open pages: %w", c.Kind, c.ID, err)
+	}
+	return encode(struct {
 		T   string `json:"t"`
 		Seq int64  `json:"seq"`
 		K   string `json:"k"`
 		D   any    `json:"d"`
 	}{"ev", c.Seq, c.Kind, shape})
-	return e, err == nil, err
 }
 
-// object finds what a change is about and for which chat it is; what costs is left to the function
-// that it returns. Kinds that no part makes yet have none.
-func (r *reader) object(c store.Change, e *event) (func() (any, error), error) {
+// as is a shape that is the same for everybody.
+func as[T any](v T) func(caller) (any, error) { return func(caller) (any, error) { return v, nil } }
+
+// thing finds what a change is about. Kinds that no part makes yet have nothing to tell.
+func (r *reader) thing(c store.Change, guests bool) (it thing, err error) {
 	switch c.Kind {
 	case "turn":
-		t, err := r.turnOf(c.ID)
-		if err == nil && t.State != store.Running {
-			e.still = t.ID
-		}
-		return func() (any, error) { return showTurn(t), nil }, err
+		return r.turnThing(c.ID, guests)
 	case "chat":
-		chat, err := r.chatOf(c.ID)
-		return func() (any, error) { return showChat(chat), nil }, err
+		chat, err := r.store.Chat(c.ID)
+		return thing{owner: visitorOf(chat), begun: chat.Key, shape: as(showChat(chat))}, err
 	case "message":
-		return r.message(c, e)
+		return r.message(c.ID)
 	case "attempt":
-		return r.attempt(c, e)
+		return r.attempt(c.ID)
 	case "gate":
-		return func() (any, error) { return r.gate(c.ID), nil }, nil
+		return thing{shape: func(caller) (any, error) { return r.gate(c.ID), nil }}, nil
+	case "alert":
+		a, err := r.alertOf(c.ID)
+		return thing{shape: as(showAlert(a))}, err
+	case "provider":
+		return thing{shape: r.provider(c.ID)}, nil
 	case "removed":
 		kind, id, _ := strings.Cut(c.ID, "/")
-		return func() (any, error) { return map[string]string{"kind": kind, "id": id}, nil }, nil
+		if kind == "chat" {
+			it.gone = id
+		}
+		it.shape = as(map[string]string{"kind": kind, "id": id})
 	}
-	return nil, nil
+	return it, nil
+}
+
+// visitorOf is the visitor who has begun a chat; "" if it was somebody else.
+func visitorOf(chat store.Chat) string {
+	if chat.Surface == surface && isVisitor(chat.Person) {
+		return chat.Person
+	}
+	return ""
 }
 
 func (r *reader) turnOf(text string) (store.Turn, error) {
@@ -96,47 +127,65 @@ func (r *reader) turnOf(text string) (store.Turn, error) {
 	return r.store.Turn(id)
 }
 
-func (r *reader) chatOf(text string) (store.Chat, error) {
-	return r.store.Chat(text)
+func (r *reader) turnThing(id string, guests bool) (it thing, err error) {
+	t, err := r.turnOf(id)
+	if err != nil {
+		return it, err
+	}
+	it.shape = func(who caller) (any, error) { return who.turn(t), nil }
+	if t.State != store.Running {
+		it.still = t.ID
+	}
+	if guests && t.Surface == surface {
+		chat, err := r.store.ChatByID(t.Conversation)
+		if err != nil {
+			return it, err
+		}
+		it.owner = visitorOf(chat)
+	}
+	return it, nil
 }
 
-func (r *reader) message(c store.Change, e *event) (func() (any, error), error) {
-	id, err := store.ParseID(c.ID)
+func (r *reader) message(text string) (it thing, err error) {
+	id, err := store.ParseID(text)
 	if err != nil {
-		return nil, err
+		return it, err
 	}
 	m, err := r.store.Message(id)
 	if err != nil {
-		return nil, err
+		return it, err
 	}
 	chat, err := r.store.ChatByID(m.Chat)
-	e.chat = chat.Key
-	return func() (any, error) { return showMessage(m, chat.Key, r.live.md), nil }, err
+	it.chat, it.owner = chat.Key, visitorOf(chat)
+	it.shape = func(caller) (any, error) { return showMessage(m, chat.Key, r.live.md), nil }
+	return it, err
 }
 
-func (r *reader) attempt(c store.Change, e *event) (func() (any, error), error) {
-	text, number, _ := strings.Cut(c.ID, "/")
+func (r *reader) attempt(id string) (it thing, err error) {
+	text, number, _ := strings.Cut(id, "/")
 	t, err := r.turnOf(text)
 	if err != nil {
-		return nil, err
+		return it, err
 	}
+	none := fmt.Errorf("%w: request %s", store.ErrNotFound, id)
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return nil, fmt.Errorf("%w: request %s", store.ErrNotFound, c.ID)
+		return it, none
 	}
-	e.chat = chatOf(t)
-	return func() (any, error) {
+	it.chat = chatOf(t)
+	it.shape = func(caller) (any, error) {
 		attempts, err := r.store.Attempts(t.ID)
 		if err != nil {
 			return nil, err
 		}
 		if n < 1 || n > len(attempts) {
-			return nil, fmt.Errorf("%w: request %s", store.ErrNotFound, c.ID)
+			return nil, none
 		}
 		j := showAttempt(attempts[n-1])
 		j.Turn = text
 		return j, nil
-	}, nil
+	}
+	return it, nil
 }
 
 // gateJSON is what stands before a model; why is "" once it is open again.
@@ -169,75 +218,4 @@ func (r *reader) gate(key string) gateJSON {
 		}
 	}
 	return gateJSON{ID: provider + "/" + model, Provider: provider, Model: model}
-}
-
-// snapshotFrame is all that a page shows, as of a change or later.
-type snapshotFrame struct {
-	T         string        `json:"t"`
-	Seq       int64         `json:"seq"`
-	Chats     []chatJSON    `json:"chats"`
-	Chat      string        `json:"chat"`
-	Messages  []messageJSON `json:"messages"`
-	Turns     []turnJSON    `json:"turns"`
-	Gates     []gateJSON    `json:"gates"`
-	Alerts    []struct{}    `json:"alerts"`
-	Providers []struct{}    `json:"providers"`
-}
-
-// snapshot reads one for a page that looks at a chat, which need not exist yet.
-func (r *reader) snapshot(seq int64, chat string) (f snapshotFrame, err error) {
-	f = snapshotFrame{T: "snapshot", Seq: seq, Chat: chat, Messages: []messageJSON{}, Alerts: []struct{}{}, Providers: []struct{}{}}
-	chats, err := r.store.Chats(0, chatsShown)
-	if err != nil {
-		return f, fmt.Errorf("read chats: %w", err)
-	}
-	f.Chats = show(chats, showChat)
-	open := []store.State{store.Queued, store.Running, store.Retrying, store.Parked, store.Rearming, store.Owed}
-	turns, _, err := r.store.Turns(store.Filter{States: open, Limit: turnsShown})
-	if err != nil {
-		return f, fmt.Errorf("read open turns: %w", err)
-	}
-	if chat != "" {
-		if turns, err = r.transcript(&f, turns); err != nil {
-			return f, fmt.Errorf("read chat %s: %w", chat, err)
-		}
-	}
-	f.Turns = show(turns, showTurn)
-	f.Gates = show(r.engine.Shape().Gates, showGate)
-	return f, nil
-}
-
-// transcript adds the newest messages of the snapshot's chat, and their turns to those given.
-func (r *reader) transcript(f *snapshotFrame, turns []store.Turn) ([]store.Turn, error) {
-	c, err := r.store.Chat(f.Chat)
-	if errors.Is(err, store.ErrNotFound) {
-		return turns, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	messages, err := r.store.Messages(c.ID, 0, messagesShown)
-	if err != nil {
-		return nil, err
-	}
-	have := make(map[store.ID]bool, len(turns))
-	for _, t := range turns {
-		have[t.ID] = true
-	}
-	for _, m := range messages {
-		f.Messages = append(f.Messages, showMessage(m, f.Chat, r.live.md))
-		if m.Turn == 0 || have[m.Turn] {
-			continue
-		}
-		have[m.Turn] = true
-		t, err := r.store.Turn(m.Turn)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		turns = append(turns, t)
-	}
-	return turns, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"holdfast/engine"
 	"holdfast/store"
@@ -19,6 +20,7 @@ type problem struct {
 	code    string
 	message string
 	turn    *store.Turn // the object as it is now, for 409
+	until   store.Time  // when it can be sent again, for 429; 0 = not known
 }
 
 func (p *problem) Error() string { return p.message }
@@ -49,12 +51,16 @@ func reply(w http.ResponseWriter, status int, v any) {
 func refuse(w http.ResponseWriter, p *problem) {
 	var body struct {
 		Error struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
+			Code    string     `json:"code"`
+			Message string     `json:"message"`
+			RetryAt store.Time `json:"retry_at,omitzero"`
 		} `json:"error"`
 		Turn *turnJSON `json:"turn,omitempty"`
 	}
-	body.Error.Code, body.Error.Message = p.code, p.message
+	body.Error.Code, body.Error.Message, body.Error.RetryAt = p.code, p.message, p.until
+	if wait := time.Until(p.until.Go()); p.until != 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(max(1, int(wait/time.Second)+1)))
+	}
 	if p.turn != nil {
 		body.Turn = new(showTurn(*p.turn))
 	}
@@ -78,11 +84,13 @@ func explain(err error) (p *problem, ok bool) {
 	}{
 		{engine.ErrNoBot, 404, "no_such_bot", "there is no bot of that name"},
 		{engine.ErrHeld, 409, "held", "the provider has asked to wait; nothing is sent before then"},
+		{engine.ErrNotYours, 403, "not_yours", "only who asked, or an operator, may do this"},
 		{engine.ErrVersion, 409, "stale", "the turn has changed since it was read; here it is as it is now"},
 		{engine.ErrStopped, 503, "stopping", "the daemon is stopping; send it again in a moment"},
 		{store.ErrNotFound, 404, "not_found", "there is nothing of that name"},
 		{store.ErrSettled, 409, "settled", "the turn is done already"},
 		{store.ErrOtherBot, 409, "other_bot", "this chat belongs to another bot; start a new one"},
+		{store.ErrBegun, 409, "begun", "the answer has begun; stop it first"},
 		{store.ErrBusy, 409, "busy", "a turn of this chat is not done; stop it first"},
 		{store.ErrCommandReused, 422, "id_reused", "this command id was used with another body; make a new id"},
 		{store.ErrFull, 503, "not_stored", "the disk is full, so nothing could be stored; free some space and send it again"},

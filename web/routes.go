@@ -13,17 +13,19 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, 200, map[string]bool{"ok": true}) })
 	mux.HandleFunc("GET /readyz", s.handleReady)
 
-	mux.Handle("POST /api/v1/commands", s.private(s.handleCommand))
+	mux.Handle("GET /metrics", s.private(s.metrics.ServeHTTP))
+
+	mux.Handle("POST /api/v1/commands", s.known(s.handleCommand))
 	mux.Handle("GET /api/v1/turns", s.private(s.handleTurns))
 	mux.Handle("GET /api/v1/turns/{id}", s.private(s.handleTurn))
-	mux.Handle("GET /api/v1/chats", s.private(s.handleChats))
-	mux.Handle("GET /api/v1/chats/{id}/messages", s.private(s.handleMessages))
+	mux.Handle("GET /api/v1/chats", s.known(s.handleChats))
+	mux.Handle("GET /api/v1/chats/{id}/messages", s.known(s.handleMessages))
 	mux.Handle("GET /api/v1/state", s.private(s.handleState))
 	mux.Handle("POST /api/v1/login-link", s.tokenOnly(s.handleLoginLink))
 	mux.Handle("/api/", s.private(nothingHere))
 
 	mux.HandleFunc("POST /login", s.handleLogin)
-	mux.Handle("POST /logout", s.private(s.handleLogout))
+	mux.Handle("POST /logout", s.known(s.handleLogout))
 	mux.HandleFunc("GET /ws", s.handleSocket)
 
 	for _, page := range []string{"/{$}", "/login", "/operator", "/chats/{id}", "/turns/{id}"} {
@@ -39,7 +41,7 @@ func nothingHere(w http.ResponseWriter, _ *http.Request) {
 	refuse(w, &problem{status: 404, code: "not_found", message: "there is nothing at this path, or not by this method"})
 }
 
-// handleReady says whether turns are worked on: the store open, the timers loaded.
+// handleReady says whether turns are worked on: the store open, the timers loaded, and none left lying.
 func (s *Server) handleReady(w http.ResponseWriter, _ *http.Request) {
 	if err := s.engine.Ready(); err != nil {
 		refuse(w, &problem{status: http.StatusServiceUnavailable, code: "not_ready", message: err.Error()})

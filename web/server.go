@@ -18,6 +18,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,12 @@ type house interface {
 	Release(ctx context.Context, model string, c *store.Command) error
 	Pause(ctx context.Context, target string, c *store.Command) error
 	Unpause(ctx context.Context, target string, c *store.Command) error
+	Regenerate(ctx context.Context, o engine.Order) (store.Turn, error)
+	EditMessage(ctx context.Context, o engine.Order, text string) (store.Turn, error)
+	Ack(ctx context.Context, alert store.ID, c *store.Command) error
 	Shape() engine.Shape
+	Providers() []engine.ProviderShape
+	Figures() engine.Figures
 }
 
 // Bot is a bot as the page names it.
@@ -67,6 +73,9 @@ type Parts struct {
 	Dir     string       // where web.token lies; used if the config has no token
 	Pages   fs.FS        // the built page; nil = Dist
 	Listen  net.Listener // to serve on; nil = Run listens at Config.Listen
+
+	Tail     *Log           // the handler through which all is logged, so that operators' pages can follow; nil = they cannot
+	Location *time.Location // times for people; nil = local
 }
 
 // Server serves the page and the API.
@@ -83,8 +92,13 @@ type Server struct {
 	token   [32]byte // sha256
 	assets  *assets
 	tries   *throttle
+	limits  *limits
+	metrics http.Handler
+	tail    *tail
 	started time.Time
 	tick    time.Duration // between two ticks of a socket
+
+	location *time.Location
 
 	listener  net.Listener
 	names     *names        // set before listening is closed
@@ -110,8 +124,13 @@ func New(c Config, p Parts) (*Server, error) {
 	s := &Server{
 		config: c, store: p.Store, engine: p.Engine, live: p.Live, log: p.Log, version: p.Version, bots: p.Bots, demo: p.Demo,
 		token: digest(c.Token), assets: files, tries: newThrottle(5, time.Minute), started: time.Now(), tick: tickEvery,
+		limits: newLimits(c.Visitor, c.Visitors), metrics: newMetrics(p.Engine, p.Store, p.Log), location: cmp.Or(p.Location, time.Local),
 		listener: p.Listen, listening: make(chan struct{}),
 	}
+	if p.Tail == nil {
+		p.Tail = NewLog(slog.DiscardHandler)
+	}
+	s.tail = p.Tail.tail
 	s.hub = &hub{reader: reader{store: p.Store, engine: p.Engine, live: p.Live}, log: p.Log}
 	return s, nil
 }

@@ -38,6 +38,13 @@ type frame struct {
 	From     int
 	Blocks   []string
 	Code     int
+
+	Alerts    []map[string]any
+	Providers []map[string]any
+	N         int64
+	Level     string
+	Msg       string
+	Attrs     map[string]any
 }
 
 // dial opens a socket with the token, or with a login's cookie.

@@ -16,8 +16,11 @@ type stateJSON struct {
 	Turns    turnCounts     `json:"turns"`
 	Gates    []admission    `json:"provider_admission"`
 	Upcoming []upcomingJSON `json:"upcoming"`
-	Alerts   []struct{}     `json:"alerts"`
+	Alerts   []alertJSON    `json:"alerts"`
 	Surfaces []surfaceJSON  `json:"surfaces"`
+
+	Providers []providerJSON `json:"providers"`
+	Paused    []string       `json:"paused"` // providers and bots; "" = everything
 }
 
 type turnCounts struct {
@@ -60,8 +63,11 @@ func (s *Server) handleState(w http.ResponseWriter, _ *http.Request) {
 	shape := s.engine.Shape()
 	reply(w, http.StatusOK, stateJSON{
 		Now: store.At(now), Version: s.version, Uptime: int64(now.Sub(s.started).Seconds()), Turns: counts(shape),
-		Gates: show(shape.Gates, showAdmission), Upcoming: show(shape.Upcoming, showUpcoming), Alerts: []struct{}{},
-		Surfaces: show(shape.Surfaces, func(l engine.SurfaceShape) surfaceJSON { return surfaceJSON{Name: l.Name, State: l.State, Since: l.Since} }),
+		Gates: show(shape.Gates, showAdmission), Upcoming: show(shape.Upcoming, showUpcoming), Alerts: show(shape.Alerts, showAlert),
+		Surfaces: show(shape.Surfaces, func(l engine.SurfaceShape) surfaceJSON {
+			return surfaceJSON{Name: l.Name, State: l.State, Since: l.Since}
+		}),
+		Providers: show(shape.Providers, showProvider), Paused: append([]string{}, shape.Paused...),
 	})
 }
 

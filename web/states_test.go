@@ -19,6 +19,7 @@ type state struct {
 	setup func(d *webtest.Daemon)
 	wait  string
 	then  func(t *webtest.Tab) // after wait
+	log   bool                 // the daemon writes log lines
 }
 
 type object = webtest.Object
@@ -114,16 +115,40 @@ func healthy(turns object) object {
 	return object{
 		"now": at(0), "version": "0.1.0", "uptime_s": 93784, "turns": all, "provider_admission": []object{},
 		"upcoming": []object{{"kind": "gate", "turn": nil, "at": at(-32 * time.Second), "count": 4, "of": nil}, {"kind": "resume", "turn": "t2", "at": at(-33 * time.Second), "count": nil, "of": nil}},
-		"alerts":   []object{}, "surfaces": []object{{"name": "web", "state": "connected", "since": at(26 * time.Hour)}, {"name": "slack/ada", "state": "connecting", "since": at(10 * time.Second)}},
+		"alerts":   []object{}, "paused": []string{}, "surfaces": []object{{"name": "web", "state": "connected", "since": at(26 * time.Hour)}, {"name": "slack/ada", "state": "connecting", "since": at(10 * time.Second)}},
 	}
+}
+
+const free = "openrouter/meta-llama/llama-3.3-70b-instruct:free"
+
+func provider(name, model string, more object) object {
+	p := object{
+		"id": name + "/" + model, "provider": name, "model": model, "bots": []string{"bot"}, "state": "open", "cooldown_until": nil, "cooldown_reason": nil,
+		"requests": 7, "failures": 0, "last_error": nil, "last_ok": at(3 * time.Minute),
+	}
+	for k, v := range more {
+		p[k] = v
+	}
+	return p
 }
 
 func operator(d *webtest.Daemon) {
 	again(d)
 	d.Health = healthy(nil)
+	d.Health["paused"] = []string{"ollama"}
+	d.Health["upcoming"] = append(d.Health["upcoming"].([]object), object{"kind": "rearm", "turn": "t4", "at": at(-400 * time.Second), "count": 2, "of": 3}, object{"kind": "delivery", "turn": "t1", "at": at(-70 * time.Second), "count": nil, "of": nil})
+	d.Bots = []object{
+		{"name": "bot", "models": []string{"demo/demo", free, "ollama/qwen3:4b"}},
+		{"name": "reports", "models": []string{"openai/gpt-5-mini"}},
+	}
+	d.Put("provider", provider("demo", "demo", object{"state": "held", "requests": 61, "failures": 9, "last_error": "429 Too Many Requests"}))
+	d.Put("provider", provider("openrouter", strings.TrimPrefix(free, "openrouter/"), object{"state": "down", "requests": 12, "failures": 12, "last_error": "503 no instances available", "last_ok": at(31 * time.Hour)}))
+	d.Put("provider", provider("ollama", "qwen3:4b", object{"requests": 0, "last_ok": nil}))
+	d.Put("provider", provider("openai", "gpt-5-mini", object{"bots": []string{"reports"}, "cooldown_until": at(-95 * time.Second), "cooldown_reason": "overloaded", "failures": 1, "last_error": "503 overloaded, try again"}))
 	d.Put("gate", object{"id": "demo/demo", "provider": "demo", "model": "demo", "why": "hold", "until": at(-32 * time.Second), "since": at(13 * time.Second), "class": "rate_limit", "error": "429 Too Many Requests: requests per minute reached, retry after 45 s", "waiting": 4})
 	d.Put("gate", object{"id": "openrouter/meta-llama/llama-3.3-70b-instruct:free", "provider": "openrouter", "model": "meta-llama/llama-3.3-70b-instruct:free", "why": "down", "until": at(-150 * time.Second), "since": at(22 * time.Minute), "class": "overloaded", "error": "503 no instances available", "waiting": 1})
-	d.Put("alert", object{"id": "a1", "kind": "outage", "since": at(9 * time.Minute), "text": "Turns have waited on openrouter/meta-llama/llama-3.3-70b-instruct:free for 9 min; it has answered nobody."})
+	d.Put("alert", object{"id": "a2", "kind": "account", "subject": "openrouter", "since": at(5 * time.Hour), "text": "openrouter refuses the key (401). 1 turn is kept until it is put right.", "acked": at(4 * time.Hour), "cleared": nil})
+	d.Put("alert", object{"id": "a1", "kind": "outage", "subject": free, "acked": nil, "cleared": nil, "since": at(9 * time.Minute), "text": "Turns have waited on openrouter/meta-llama/llama-3.3-70b-instruct:free for 9 min; it has answered nobody."})
 	d.Put("turn", parked("t2", 33*time.Second))
 	owed := turn("t3", "owed", object{"chat": "c3", "surface": "slack/ada", "reason": object{"why": "account", "class": "auth", "status": 401, "provider": "openrouter", "model": "x", "text": "openrouter refuses the key (401)"}, "attempts_n": 7, "requests_n": 9, "parks_n": 4, "created": at(5 * time.Hour)})
 	d.Put("turn", owed)
@@ -200,7 +225,38 @@ func states() []state {
 			t.Say("Does this arrive?")
 			t.WaitText("Not sent")
 		}},
-		{name: "operator", path: "/operator", setup: operator, wait: `document.querySelectorAll(".row .digits").length >= 3`},
+		{name: "rearming", path: chatPath, setup: func(d *webtest.Daemon) {
+			again(d)
+			d.Put("turn", turn("t2", "rearming", object{"retry_at": at(-90 * time.Second), "wait_ms": 120000, "wait_from": "rearm", "rearm": object{"n": 1, "of": 3}, "reason": rateLimited, "attempts_n": 6}))
+		}, wait: `document.querySelector(".retry").innerText.includes("1 of 3")`},
+		{name: "stale", path: chatPath, setup: func(d *webtest.Daemon) {
+			again(d)
+			d.Put("turn", turn("t2", "owed", object{"wait_from": "approval", "attempts_n": 9, "reason": object{"why": "stale", "class": nil, "status": 0, "provider": nil, "model": nil, "text": "I can answer now; you asked 26 hours ago: “And how long until it gives up?” Still wanted? Say yes, or !stop to drop it."}}))
+		}, wait: `document.querySelector(".retry .primary")`},
+		{name: "editing", path: chatPath, setup: answered, wait: `document.querySelector(".hljs-keyword")`, then: func(t *webtest.Tab) {
+			t.Press("Edit this message")
+			t.Wait(`document.querySelector(".editing textarea")`)
+		}},
+		{name: "visitor", path: "/", setup: func(d *webtest.Daemon) { d.Visitor = true }, wait: `document.querySelector(".welcome")`},
+		{name: "visitor waits", path: chatPath, setup: func(d *webtest.Daemon) {
+			d.Visitor = true
+			again(d)
+			d.Put("turn", turn("t2", "retrying", object{"lane": "fail_fast", "retry_at": at(-6 * time.Second), "wait_ms": 8000, "wait_from": "backoff", "model": nil, "reason": object{"why": "failure", "class": nil, "status": 0, "provider": nil, "model": nil, "text": "The AI is busy at the moment; it goes on by itself and the answer will come here."}}))
+		}, wait: `document.querySelector(".working") && !document.querySelector(".side, .retry, button[aria-label*=again]")`},
+		{name: "visitor refused", path: chatPath, setup: func(d *webtest.Daemon) {
+			d.Visitor = true
+			answered(d)
+			d.OnCommand = func(c webtest.Command) (int, any) {
+				return 429, object{"error": object{"code": "too_many", "message": "That was a lot in a short time. Ask again in 12 minutes."}}
+			}
+		}, wait: `document.querySelector(".hljs-keyword")`, then: func(t *webtest.Tab) {
+			t.Say("Does this stay here?")
+			t.Wait(`document.querySelector(".refused") && document.querySelector("#composer").value === "Does this stay here?"`)
+		}},
+		{name: "operator", path: "/operator", setup: operator, wait: `document.querySelectorAll(".row .digits").length >= 3`, log: true},
+		{name: "operator below", path: "/operator", setup: operator, wait: `document.querySelectorAll(".row .digits").length >= 3`, log: true, then: func(t *webtest.Tab) {
+			webtest.Eval[bool](t, `(document.querySelector(".operator-body").scrollTop = 1e6, true)`)
+		}},
 		{name: "turn", path: "/turns/t2", setup: operator, wait: `document.querySelector(".bar.failed")`},
 	}
 }
@@ -211,6 +267,16 @@ var looks = map[string]webtest.Look{
 	"1280-dark":  {Width: 1280, Height: 800, Still: true, Dark: true},
 	"390-light":  {Width: 390, Height: 844, Still: true, Touch: true},
 	"390-dark":   {Width: 390, Height: 844, Still: true, Dark: true, Touch: true},
+}
+
+// writeLog writes what a daemon would, once the page has asked for it.
+func writeLog(t *testing.T, d *webtest.Daemon, tab *webtest.Tab) {
+	eventually(t, "the page asks for the log", func() bool { return len(d.LogLevels()) == 1 })
+	d.Log(1, "info", "turn claimed", object{"turn": "t2", "bot": "bot"})
+	d.Log(2, "debug", "context built", object{"turn": "t2"})
+	d.Log(3, "warn", "request failed", object{"turn": "t2", "provider": "demo", "class": "rate_limit", "status": 429, "wait_ms": 45000})
+	d.Log(4, "error", "store an alert", object{"err": "database is locked (5) (SQLITE_BUSY)"})
+	tab.Wait(`document.querySelectorAll(".log li").length === 3 && document.querySelector(".log a[href='/turns/t2']")`)
 }
 
 // TestStates shows every state in every look: no finding of axe, an empty console, no request to
@@ -225,6 +291,9 @@ func TestStates(t *testing.T) {
 			tab := browser.For(t).Tab(looks["1280-light"])
 			tab.Open(d.URL + s.path)
 			tab.Wait(s.wait)
+			if s.log {
+				writeLog(t, d, tab)
+			}
 			if s.then != nil {
 				s.then(tab)
 			}
@@ -232,7 +301,7 @@ func TestStates(t *testing.T) {
 				d.Away(true)
 				tab.WaitText("No connection")
 			}
-			if s.name == "offline" || s.name == "unsent" {
+			if s.name == "offline" || s.name == "unsent" || s.name == "visitor refused" {
 				tab.Forget() // the browser complains of the failed requests itself
 			}
 			for name, look := range looks {

@@ -26,11 +26,13 @@ func (c *Command) args(raw json.RawMessage) error {
 	switch c.Name {
 	case Send:
 		return c.sendArgs(raw)
+	case Edit:
+		return c.editArgs(raw)
 	case Resume, Cancel:
 		return c.filterArgs(raw)
 	case Rename:
 		return c.renameArgs(raw)
-	case Stop, Release, Delete:
+	case Stop, Again, Release, Ack, Delete:
 		if c.Target == "" {
 			return bad(`%s needs a "target"`, c.Name)
 		}
@@ -54,11 +56,10 @@ func (c *Command) sendArgs(raw json.RawMessage) error {
 	if err := c.decode(raw, &a); err != nil {
 		return err
 	}
+	if err := validText(a.Text); err != nil {
+		return err
+	}
 	switch {
-	case strings.TrimSpace(a.Text) == "":
-		return bad(`"text" is empty; write what the bot should read`)
-	case len(a.Text) > MaxText:
-		return bad(`"text" is longer than %d bytes`, MaxText)
 	case a.Chat != "" && !ValidID(a.Chat):
 		return bad(`"chat" must be 1 to 64 of A-Z a-z 0-9 _ - , or left out for a new one`)
 	case c.Target != "":
@@ -66,6 +67,30 @@ func (c *Command) sendArgs(raw json.RawMessage) error {
 	}
 	c.Message = Message{Bot: a.Bot, Chat: a.Chat, Text: a.Text}
 	return nil
+}
+
+func validText(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return bad(`"text" is empty; write what the bot should read`)
+	case len(text) > MaxText:
+		return bad(`"text" is longer than %d bytes`, MaxText)
+	}
+	return nil
+}
+
+func (c *Command) editArgs(raw json.RawMessage) error {
+	var a struct {
+		Text string `json:"text"`
+	}
+	if err := c.decode(raw, &a); err != nil {
+		return err
+	}
+	if c.Target == "" {
+		return bad(`%s needs a "target": the turn that the message made`, c.Name)
+	}
+	c.Text = a.Text
+	return validText(a.Text)
 }
 
 func (c *Command) filterArgs(raw json.RawMessage) error {

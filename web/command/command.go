@@ -27,10 +27,13 @@ const (
 // The commands that are carried out.
 const (
 	Send    = "message.send"
+	Edit    = "message.edit"
 	Stop    = "turn.stop"
 	Resume  = "turn.resume"
 	Cancel  = "turn.cancel"
+	Again   = "turn.regenerate"
 	Release = "hold.release"
+	Ack     = "alert.ack"
 	Pause   = "pause"
 	Unpause = "unpause"
 	Rename  = "chat.rename"
@@ -47,14 +50,14 @@ func Known() []struct {
 		Name  string
 		Ready bool
 	}{
-		{Send, true}, {Stop, true}, {Resume, true}, {Cancel, true}, {"turn.regenerate", false}, {"message.edit", false},
-		{Release, true}, {"alert.ack", false}, {"schedule.run", false}, {"schedule.pause", false}, {"approval.decide", false},
+		{Send, true}, {Stop, true}, {Resume, true}, {Cancel, true}, {Again, true}, {Edit, true},
+		{Release, true}, {Ack, true}, {"schedule.run", false}, {"schedule.pause", false}, {"approval.decide", false},
 		{Rename, true}, {Delete, true}, {Pause, true}, {Unpause, true},
 	}
 }
 
-// Command is a body that has been understood. Of Message, Filter, Say and Title only those are set
-// that belong to Name.
+// Command is a body that has been understood. Of Message, Filter, Say, Text and Title only those are
+// set that belong to Name.
 type Command struct {
 	ID        string // client-made, 1 to 64 of A-Za-z0-9_-
 	Name      string
@@ -64,6 +67,7 @@ type Command struct {
 	Message   Message // message.send
 	Filter    *Filter // turn.resume, turn.cancel without a target
 	Say       string  // turn.cancel: what the person is told
+	Text      string  // message.edit: what the message now says
 	Title     string  // chat.rename
 }
 

@@ -28,6 +28,9 @@ func TestParse(t *testing.T) {
 	if err != nil || c.Filter != nil || c.Target != "t1" || c.IfVersion != 7 {
 		t.Errorf("Parse = %+v, %v", c, err)
 	}
+	if c, err = Parse([]byte(`{"id":"a","cmd":"message.edit","target":"t1","if_version":3,"args":{"text":" new "}}`)); err != nil || c.Text != " new " || c.IfVersion != 3 {
+		t.Errorf("edit: %+v, %v", c, err)
+	}
 	if c, err = Parse([]byte(`{"id":"a","cmd":"chat.rename","target":"c","args":{"title":"  a\n b "}}`)); err != nil || c.Title != "a b" {
 		t.Errorf("rename: %+v, %v", c, err)
 	}
@@ -45,7 +48,11 @@ func TestParseRefuses(t *testing.T) {
 		{"long id", `{"id":"` + strings.Repeat("a", 65) + `","cmd":"turn.stop","target":"t"}`, "bad_command", `"id" must be`},
 		{"id with a space", `{"id":"a b","cmd":"turn.stop","target":"t"}`, "bad_command", `"id" must be`},
 		{"unknown command", `{"id":"a","cmd":"turn.explode"}`, "unknown_command", "message.send, turn.stop, turn.resume"},
-		{"later command", `{"id":"a","cmd":"turn.regenerate","target":"t"}`, "not_available", "turn.regenerate is not available"},
+		{"later command", `{"id":"a","cmd":"schedule.run","target":"t"}`, "not_available", "schedule.run is not available"},
+		{"edit without a target", `{"id":"a","cmd":"message.edit","args":{"text":"x"}}`, "bad_command", `needs a "target": the turn`},
+		{"edit without a text", `{"id":"a","cmd":"message.edit","target":"t"}`, "bad_command", `"text" is empty`},
+		{"again without a target", `{"id":"a","cmd":"turn.regenerate"}`, "bad_command", `needs a "target"`},
+		{"ack with arguments", `{"id":"a","cmd":"alert.ack","target":"a","args":{"x":1}}`, "bad_command", `unknown field "x"`},
 		{"unknown argument", `{"id":"a","cmd":"message.send","args":{"text":"x","lane":"durable"}}`, "bad_command", `unknown field "lane"`},
 		{"arguments of another command", `{"id":"a","cmd":"turn.stop","target":"t","args":{"waiting":true}}`, "bad_command", `unknown field "waiting"`},
 		{"blank text", `{"id":"a","cmd":"message.send","args":{"text":" \n\t "}}`, "bad_command", `"text" is empty`},
@@ -141,7 +148,7 @@ func FuzzParse(f *testing.F) {
 		`{"id":"a","cmd":"turn.stop","target":"t","if_version":3,"args":null}`,
 		`{"id":"a","cmd":"chat.rename","target":"c","args":{"title":"t"}}`,
 		`{"id":"a","cmd":"turn.stop","target":"t","target":"openai","args":{}}`,
-		`{"id":"a","cmd":"turn.regenerate"}`, `{}`, `[`, `null`, "\xff",
+		`{"id":"a","cmd":"turn.regenerate"}`, `{"id":"a","cmd":"message.edit","target":"t","args":{"text":"x"}}`, `{}`, `[`, `null`, "\xff",
 	} {
 		f.Add([]byte(seed))
 	}

@@ -1,8 +1,11 @@
 // The second bundle: what a chat can do without. The page fetches it at the first need and keeps
 // what has state, see shared.ts.
 
+export { DemoKeys } from "./more/demokeys";
+export { Edit } from "./more/edit";
 export { Login } from "./more/login";
 export { Operator } from "./more/operator";
+export { Rename } from "./more/rename";
 export { TurnView } from "./more/turn";
 export { Welcome } from "./more/welcome";
 export { Why } from "./more/why";

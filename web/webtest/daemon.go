@@ -3,6 +3,7 @@ package webtest
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -37,9 +38,10 @@ type Daemon struct {
 	OnCommand func(Command) (status int, reply any)
 	// Health is what /api/v1/state answers.
 	Health Object
-	// Demo and Bots are told in the welcome.
-	Demo bool
-	Bots []Object
+	// Demo, Bots and Visitor are told in the welcome.
+	Demo    bool
+	Bots    []Object
+	Visitor bool
 
 	t     testing.TB
 	pages fs.FS
@@ -61,6 +63,7 @@ type line struct {
 	mu   sync.Mutex
 	ws   *websocket.Conn
 	chat string
+	log  string // level from which it wants log lines; "" = none
 }
 
 func (l *line) send(v any) {
@@ -80,7 +83,7 @@ func NewDaemon(t testing.TB, pages fs.FS) *Daemon {
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { d.index(w) })
 	mux.HandleFunc("POST /login", d.login)
 	mux.HandleFunc("POST /api/v1/commands", d.command)
-	mux.HandleFunc("GET /api/v1/state", func(w http.ResponseWriter, r *http.Request) { d.reply(w, d.Health) })
+	mux.HandleFunc("GET /api/v1/state", func(w http.ResponseWriter, r *http.Request) { d.reply(w, d.health()) })
 	mux.HandleFunc("GET /api/v1/turns", d.turns)
 	mux.HandleFunc("GET /api/v1/turns/{id}", d.turn)
 	mux.HandleFunc("GET /api/v1/chats/{id}/messages", func(w http.ResponseWriter, r *http.Request) { d.reply(w, Object{"messages": []Object{}, "next": nil}) })
@@ -109,10 +112,24 @@ func NewDaemon(t testing.TB, pages fs.FS) *Daemon {
 	return d
 }
 
+func (d *Daemon) health() Object {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.Health
+}
+
 func (d *Daemon) is(flag *bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return *flag
+}
+
+// SetHealth changes one field of what /api/v1/state answers.
+func (d *Daemon) SetHealth(field string, v any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Health = maps.Clone(d.Health)
+	d.Health[field] = v
 }
 
 // LogOut makes everything answer 401 until the secret "open" is posted to /login.
@@ -143,7 +160,7 @@ func (d *Daemon) Drop(code int) {
 	}
 }
 
-// Put stores an object of a kind (chat, message, turn, attempt, gate, alert) and tells open pages.
+// Put stores an object of a kind (chat, message, turn, attempt, gate, alert, provider) and tells open pages.
 func (d *Daemon) Put(kind string, o Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -177,6 +194,29 @@ func (d *Daemon) Render(turn, chat string, from int, blocks ...string) {
 	}
 }
 
+// Log writes a line for the pages that want log lines, of whatever level. n is its number.
+func (d *Daemon) Log(n int, level, msg string, attrs Object) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for l := range d.conns {
+		if l.log != "" {
+			l.send(Object{"t": "log", "n": n, "at": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "level": level, "msg": msg, "attrs": attrs})
+		}
+	}
+}
+
+// LogLevels are the levels from which open pages want log lines.
+func (d *Daemon) LogLevels() (levels []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for l := range d.conns {
+		if l.log != "" {
+			levels = append(levels, l.log)
+		}
+	}
+	return levels
+}
+
 // Commands are those that the page posted so far.
 func (d *Daemon) Commands() []Command {
 	d.mu.Lock()
@@ -195,11 +235,17 @@ func (d *Daemon) socket(w http.ResponseWriter, r *http.Request) {
 	d.conns[l] = true
 	d.mu.Unlock()
 	for {
-		var hello struct{ Chat string }
-		if ws.ReadJSON(&hello) != nil {
+		var said struct{ T, Chat, Level string }
+		if ws.ReadJSON(&said) != nil {
 			break
 		}
-		d.greet(l, hello.Chat)
+		if said.T == "log" {
+			d.mu.Lock()
+			l.log = said.Level
+			d.mu.Unlock()
+			continue
+		}
+		d.greet(l, said.Chat)
 	}
 	d.mu.Lock()
 	delete(d.conns, l)
@@ -212,7 +258,11 @@ func (d *Daemon) greet(l *line, chat string) {
 	defer d.mu.Unlock()
 	l.chat = chat
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
-	l.send(Object{"t": "welcome", "epoch": d.epoch, "head": d.seq, "now": now, "page": Object{"version": "0.1.0", "bots": d.Bots, "demo": d.Demo, "public_url": ""}})
+	page := Object{"version": "0.1.0", "bots": d.Bots, "demo": d.Demo, "public_url": ""}
+	if d.Visitor {
+		page = Object{"version": "0.1.0", "bots": []Object{{"name": "bot", "models": []string{}}}, "demo": false, "public_url": "", "visitor": true, "codes": true}
+	}
+	l.send(Object{"t": "welcome", "epoch": d.epoch, "head": d.seq, "now": now, "page": page})
 	messages := []Object{}
 	for _, m := range d.objects["message"] {
 		if m["chat"] == chat {
@@ -221,7 +271,7 @@ func (d *Daemon) greet(l *line, chat string) {
 	}
 	l.send(Object{
 		"t": "snapshot", "seq": d.seq, "chats": d.objects["chat"], "chat": chat, "messages": messages, "turns": d.objects["turn"],
-		"gates": d.objects["gate"], "alerts": d.objects["alert"], "providers": []Object{},
+		"gates": d.objects["gate"], "alerts": d.objects["alert"], "providers": d.objects["provider"],
 	})
 	l.send(Object{"t": "live"})
 	for turn, blocks := range d.renders {

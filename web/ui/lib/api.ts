@@ -60,7 +60,7 @@ const post = (body: unknown): RequestInit => ({ method: "POST", headers: { "Cont
 
 export const get = <T>(path: string, signal?: AbortSignal) => call<T>(path, { signal });
 
-export const login = (secret: string) => call<null>("/login", post({ secret }));
+export const login = (secret: string, as = "secret") => call<null>("/login", post({ [as]: secret }));
 
 // send carries out a command that has its id already.
 export const send = (c: Command, keepalive = false) => call<Done>("/api/v1/commands", { ...post(c), keepalive });

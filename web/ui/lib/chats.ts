@@ -1,7 +1,7 @@
 // What a person does with chats: send, rename, delete with a way back, choose a bot for a new one.
 
 import { signal } from "@preact/signals";
-import { act, send } from "./api";
+import { send } from "./api";
 import { makeId } from "./ids";
 import { save } from "./keep";
 import * as outbox from "./outbox";
@@ -43,18 +43,6 @@ export const newest = (): Chat | undefined =>
     .all()
     .filter((c) => !leaving.value.has(c.id))
     .sort((a, b) => (a.active < b.active ? 1 : -1))[0];
-
-export async function rename(c: Chat, title: string): Promise<void> {
-  const next = title.trim();
-  if (!next || next === c.title) return;
-  chats.put(c.id, { ...c, title: next });
-  try {
-    await act("chat.rename", c.id, { title: next });
-  } catch (e) {
-    chats.put(c.id, c);
-    failed(e);
-  }
-}
 
 function leave(id: string, on: boolean): void {
   const set = new Set(leaving.peek());

@@ -8,7 +8,7 @@ import { get, onLogout, Refusal } from "./api";
 import * as clock from "./clock";
 import { load, save } from "./keep";
 import * as state from "./state";
-import type { Frame } from "./wire";
+import type { Frame, LogLine } from "./wire";
 
 export type Phase = "connecting" | "live" | "down" | "login" | "refused";
 
@@ -39,6 +39,8 @@ let opened = false;
 let retry = 0;
 let watchdog = 0;
 let mended = 0; // when a hole last made a new hello
+let logLevel = ""; // what the page has asked for of the daemon's log, "" = nothing
+let logged = (_: LogLine) => {};
 
 // start opens the line and keeps it open; without open it waits for again().
 export function start(open: boolean): void {
@@ -56,6 +58,15 @@ export function look(id: string): void {
   chat = id;
   if (phase.peek() === "live") hello(false);
 }
+
+// tail asks for the daemon's log from a level on ("" for no more of it) and says who takes the lines.
+export function tail(level: string, to = logged): void {
+  logLevel = level;
+  logged = to;
+  if (phase.peek() === "live") askLog();
+}
+
+const askLog = () => ws?.send(JSON.stringify({ t: "log", level: logLevel }));
 
 // again opens the line after a login, or at once after a refusal.
 export function again(): void {
@@ -138,6 +149,8 @@ function take(f: Frame): void {
     case "render":
       if (!state.render(f.turn, f.from, f.blocks)) mend();
       return;
+    case "log":
+      return logged(f);
     case "tick":
       return clock.set(f.now);
     case "bye":
@@ -153,6 +166,7 @@ function up(): void {
     synced.value = have;
     ready.value = true;
   });
+  if (logLevel) askLog();
   if (asked !== chat) hello(false);
 }
 
@@ -183,7 +197,7 @@ async function why(): Promise<void> {
   try {
     await get("/api/v1/state");
   } catch (e) {
-    if (!(e instanceof Refusal) || e.status === 0 || e.status === 401 || e.status >= 500) return;
+    if (!(e instanceof Refusal) || e.status === 0 || e.status === 401 || e.status >= 500 || e.code === "not_for_visitors") return;
     refusal.value = e.message;
     phase.value = "refused";
   }

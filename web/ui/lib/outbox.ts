@@ -27,6 +27,9 @@ const patience = 5; // tries that the server may answer with 5xx before we say s
 
 export const outbox = signal<readonly Item[]>([]);
 
+// back is a message that the daemon does not take so soon: its words go back into the composer.
+export const back = signal<{ chat: string; text: string; why: string } | null>(null);
+
 const busy = new Set<string>(); // chats with a try under way or a wait before the next
 const tries = new Map<string, number>();
 const wakes = new Map<string, () => void>();
@@ -116,6 +119,11 @@ async function once(item: Item): Promise<void> {
     const status = e instanceof Refusal ? e.status : 0;
     const n = (tries.get(item.id) ?? 0) + 1;
     tries.set(item.id, n);
+    if (status === 429) {
+      drop(item.id);
+      back.value = { chat: item.chat, text: item.text, why: (e as Error).message };
+      return;
+    }
     if (status === 401) return put({ ...item, state: "queued" });
     if (status >= 400 && (status < 500 || n >= patience)) return put({ ...item, state: "failed", error: (e as Error).message });
     put({ ...item, state: "queued" });

@@ -93,7 +93,7 @@ export function change(c: Change): void {
       case "gate":
         return putGate(c.d);
       case "alert":
-        return alerts.put(c.d.id, c.d);
+        return c.d.cleared ? alerts.drop(c.d.id) : alerts.put(c.d.id, c.d);
       case "provider":
         return providers.put(c.d.id, c.d);
       case "removed":

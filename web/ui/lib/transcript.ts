@@ -7,12 +7,13 @@ import type { Message, Turn } from "./wire";
 
 export type Line =
   | { is: "day"; key: string; at: string }
-  | { is: "said"; key: string; message: Message }
-  | { is: "bubble"; key: string; turn: string; posts: Message[] }
+  | { is: "said"; key: string; message: Message; last: boolean }
+  | { is: "bubble"; key: string; turn: string; posts: Message[]; last: boolean }
   | { is: "going"; key: string; item: Item };
 
-// lines lays out the messages of one chat (any order), the turns known, and what is on its way.
-export function lines(messages: Message[], turn: (id: string) => Turn | undefined, going: Item[]): Line[] {
+// lines lays out the messages of one chat (any order), the turns known, and what is on its way. open
+// are its turns that are not done; one that nothing was said for (asked again by a button) comes last.
+export function lines(messages: Message[], turn: (id: string) => Turn | undefined, going: Item[], open: string[] = []): Line[] {
   const sorted = [...messages].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : byId(a.id, b.id)));
   const root = (id: string) => rootOf(id, turn);
   const last = new Map<string, string>(); // turn → its last message from a person
@@ -25,11 +26,12 @@ export function lines(messages: Message[], turn: (id: string) => Turn | undefine
   }
   const out: Line[] = [];
   const placed = new Set<string>();
+  const lastSaid = sorted.findLast((m) => m.role === "user");
   let day = "";
   const bubble = (r: string) => {
     placed.add(r);
     if (!turn(r) && !posts.has(r)) return; // nothing is known of it yet
-    out.push({ is: "bubble", key: "b" + r, turn: r, posts: posts.get(r) ?? [] });
+    out.push({ is: "bubble", key: "b" + r, turn: r, posts: posts.get(r) ?? [], last: false });
   };
   for (const m of sorted) {
     const r = m.turn ? root(m.turn) : "";
@@ -38,9 +40,12 @@ export function lines(messages: Message[], turn: (id: string) => Turn | undefine
     if (d !== day) out.push({ is: "day", key: "d" + d, at: m.at });
     day = d;
     if (m.role === "bot" && r) bubble(r);
-    else out.push({ is: "said", key: "m" + m.id, message: m });
+    else out.push({ is: "said", key: "m" + m.id, message: m, last: m === lastSaid });
     if (r && last.get(r) === m.id) bubble(r);
   }
+  if (!going.length) for (const id of open) if (!placed.has(id) && rootOf(id, turn) === id) bubble(id);
+  const end = out.findLast((l) => l.is === "bubble");
+  if (end) end.last = true;
   for (const item of going) if (!shown(item, sorted)) out.push({ is: "going", key: "o" + item.id, item });
   return out;
 }

@@ -107,13 +107,36 @@ export interface Gate {
 export interface Alert {
   id: string;
   kind: string;
+  subject: string | null; // what it is about: PROVIDER/MODEL, a bot, a surface, a turn
   since: string;
   text: string;
+  acked: string | null; // an operator has seen it
+  cleared: string | null; // null while it is open
 }
 
+// Provider is one model of one provider.
 export interface Provider {
-  id: string;
-  [field: string]: unknown;
+  id: string; // PROVIDER/MODEL
+  provider: string;
+  model: string;
+  bots: string[] | null; // whose chains name it
+  state: "open" | "held" | "down";
+  cooldown_until: string | null; // passed over until then while another model is usable
+  cooldown_reason: string | null;
+  no_key: boolean;
+  requests: number; // in the last hour
+  failures: number; // of them
+  median_ms: number | null; // of its latest answers
+  last_error: string | null;
+  last_ok: string | null;
+}
+
+export interface LogLine {
+  n: number; // counts those of one process
+  at: string;
+  level: string;
+  msg: string;
+  attrs: Record<string, unknown> | null;
 }
 
 export interface Bot {
@@ -126,6 +149,8 @@ export interface Page {
   bots: Bot[];
   demo: boolean;
   public_url: string;
+  visitor?: boolean; // somebody without a login, who may chat and nothing else
+  codes?: boolean; // a visitor may have a code, with which he is served like people who are known
 }
 
 export interface Health {
@@ -137,6 +162,8 @@ export interface Health {
   upcoming: { kind: string; turn: string | null; at: string; count: number | null; of: number | null }[] | null;
   alerts: Alert[] | null;
   surfaces: { name: string; state: string; since: string | null }[] | null;
+  providers?: Provider[] | null;
+  paused?: string[] | null; // providers and bots; "" = everything
 }
 
 export type Frame =
@@ -146,6 +173,7 @@ export type Frame =
   | ({ t: "ev"; seq: number } & Change)
   | { t: "render"; turn: string; chat: string; from: number; blocks: string[] }
   | { t: "tick"; now: string }
+  | ({ t: "log" } & LogLine)
   | { t: "bye"; code: number };
 
 export type Change =

@@ -60,7 +60,23 @@ export function whyDelay(t: Turn): string {
     case "budget":
       return "The allowance is used up; it goes on when the day turns.";
   }
-  return t.state === "owed" ? "Everything was tried. The message is kept until the provider is back, a message comes or an operator resumes it." : "";
+  return t.state === "owed" ? "Everything was tried." : "";
+}
+
+// wakes says what a turn waits for that has no time to go on at, or something else beside it.
+export function wakes(t: Turn): string {
+  switch (t.reason?.why) {
+    case "stale":
+      return "Nothing is sent until you have said yes.";
+    case "approval":
+      return "It goes on when the call is approved or denied.";
+    case "account":
+      return "Kept until the account is put right, you write again or an operator resumes it. Once an hour it asks by itself.";
+    case "budget":
+      return "It goes on when the day turns.";
+  }
+  if (t.state === "rearming") return "Your next message starts it at once.";
+  return t.state === "owed" ? "Kept until the provider is back, you write again or an operator resumes it." : t.retry_at ? "" : "The message is kept; it goes on by itself.";
 }
 
 const fromWords: Record<string, string> = {

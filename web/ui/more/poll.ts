@@ -2,7 +2,7 @@
 // once a second, and every ten seconds anyway.
 
 import type { Signal } from "@preact/signals";
-import { changes, get, phase, signal, useEffect } from "#app";
+import { changes, get, phase, signal, useEffect, useRef } from "#app";
 
 const often = 1000;
 const seldom = 10_000;
@@ -15,8 +15,9 @@ export interface Polled<T> {
 // polled makes the place for what a path answers.
 export const polled = <T>(): Polled<T> => ({ value: signal<T | null>(null), error: signal("") });
 
-// usePoll keeps `to` fresh while the component is there.
-export function usePoll<T>(path: string, to: Polled<T>, took?: (v: T) => void): void {
+// usePoll keeps `to` fresh while the component is there. What it returns asks again at once.
+export function usePoll<T>(path: string, to: Polled<T>, took?: (v: T) => void): () => Promise<void> {
+  const now = useRef(async () => {});
   useEffect(() => {
     const stop = new AbortController();
     let timer = 0;
@@ -35,6 +36,7 @@ export function usePoll<T>(path: string, to: Polled<T>, took?: (v: T) => void): 
         if (!stop.signal.aborted) to.error.value = (e as Error).message;
       }
     };
+    now.current = ask;
     const off = changes.subscribe(() => {
       clearTimeout(timer);
       timer = setTimeout(ask, Math.max(0, last + often - Date.now()));
@@ -45,4 +47,5 @@ export function usePoll<T>(path: string, to: Polled<T>, took?: (v: T) => void): 
       stop.abort();
     };
   }, [path]);
+  return () => now.current();
 }

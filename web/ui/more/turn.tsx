@@ -2,7 +2,7 @@
 
 import { act, attempts, chats, Countdown, Folded, Icon, MenuButton, Press, putAttempt, putTurn, State, Time, title, TryNow, turns, useEffect, useMemo } from "#app";
 import { live, waiting, type Turn, type TurnDetail } from "../lib/wire";
-import { because, count, fullTime, hhmmss, whyDelay } from "../lib/words";
+import { because, count, fullTime, hhmmss, wakes, whyDelay } from "../lib/words";
 import { Attempts } from "./attempts";
 import { polled, usePoll } from "./poll";
 import { Timeline } from "./timeline";
@@ -55,7 +55,7 @@ function Standing({ t }: { t: Turn }) {
           )}
         </p>
       )}
-      {waits && <p class="dim">{whyDelay(t)}</p>}
+      {waits && <p class="dim">{[whyDelay(t), wakes(t)].filter(Boolean).join(" ")}</p>}
       {t.error && <p>{t.error}</p>}
       <div class="row-acts">
         {waits && <TryNow turn={t} />}

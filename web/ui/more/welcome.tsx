@@ -1,6 +1,6 @@
 // The empty chat: who answers here, how its provider is, and something to begin with.
 
-import { botOf, chosen, gates, Icon, Mark, page, say } from "#app";
+import { again, botOf, chosen, failed, Folded, gates, Icon, login, Mark, page, say, tell, useRef } from "#app";
 import type { Page } from "../lib/wire";
 import { gateWhy, hhmmss } from "../lib/words";
 import type { IconName } from "../view/icon";
@@ -32,7 +32,11 @@ export function Welcome({ chat }: { chat: string }) {
       <Mark />
       <h2>{breakable ? "Break it, and watch the answer arrive" : "What is on your mind?"}</h2>
       <p class="dim">
-        {bot ? (
+        {p?.visitor ? (
+          <>
+            <b>{bot?.name}</b> answers here.
+          </>
+        ) : bot ? (
           <>
             <b>{bot.name}</b> answers with <b>{bot.models[0]}</b>
             {bot.models.length > 1 && ` and falls back to ${bot.models.slice(1).join(", ")}`}.
@@ -56,7 +60,30 @@ export function Welcome({ chat }: { chat: string }) {
           </li>
         ))}
       </ul>
+      {p?.visitor && p.codes && <Folded word="I have a code">{() => <Code />}</Folded>}
     </div>
+  );
+}
+
+// Code takes that of a visitor whom the bot is to serve like people whom it knows.
+function Code() {
+  const input = useRef<HTMLInputElement>(null);
+  const use = async () => {
+    await login(input.current!.value.trim(), "code");
+    tell("Welcome. Your messages are kept until they are answered.");
+    again();
+  };
+  return (
+    <form
+      class="enter-code"
+      onSubmit={(e) => {
+        e.preventDefault();
+        use().catch(failed);
+      }}
+    >
+      <input ref={input} aria-label="Your code" autocomplete="off" required />
+      <button type="submit">Use it</button>
+    </form>
   );
 }
 

@@ -7,6 +7,7 @@ import { newest } from "../lib/chats";
 import { heard, lost, look, phase, refusal } from "../lib/link";
 import { go, route, type Route } from "../lib/route";
 import { hush, note, status } from "../lib/say";
+import { page } from "../lib/state";
 import { hhmmss } from "../lib/words";
 import { ChatView } from "./chat";
 import { Icon } from "./icon";
@@ -19,16 +20,17 @@ const stale = 25_000; // ms after which what is shown is called old
 export function App() {
   const r = route.value;
   useEffect(() => look(r.at === "chat" ? r.id : ""), [r]);
+  const visitor = page.value?.visitor;
   useEffect(() => {
-    if (r.at === "home" && phase.value === "live") go("/chats/" + (newest()?.id ?? makeId()), true);
+    if ((r.at === "home" || (visitor && r.at !== "chat" && r.at !== "login")) && phase.value === "live") go("/chats/" + (newest()?.id ?? makeId()), true);
   }, [r, phase.value]);
   if (r.at === "login" || phase.value === "login") return <More view={(m) => <m.Login />} />;
   return (
     <>
-      <Sidebar />
+      {!visitor && <Sidebar />}
       <div class="room">
         <Banner />
-        <Room r={r} />
+        <Room r={visitor && r.at !== "chat" ? { at: "home" } : r} />
       </div>
       <Note />
       <div class="unseen" role="status" aria-live="polite">

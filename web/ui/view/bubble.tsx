@@ -1,34 +1,36 @@
 // The bot's part of a turn: queued, streaming, waiting, or answered. Whatever the server says of the
 // turn decides; there is no state that the page keeps of its own.
 
+import { act } from "../lib/api";
 import { memo } from "../lib/memo";
-import { stream, turns } from "../lib/state";
+import { page, stream, turns } from "../lib/state";
 import { waiting, type Message, type Turn } from "../lib/wire";
 import { count, hhmm } from "../lib/words";
-import { CopyButton, State, Time } from "./bits";
+import { CopyButton, Press, State, Time } from "./bits";
 import { Html } from "./html";
 import { Retry } from "./retry";
 
 interface Props {
   turn: string;
   posts: readonly Message[];
+  last: boolean; // of its chat
 }
 
-export const Bubble = memo(function Bubble({ turn, posts }: Props) {
+export const Bubble = memo(function Bubble({ turn, posts, last }: Props) {
   const t = turns.get(turn);
   return (
     <article class="bubble" data-turn={turn} aria-label={t ? `Answer of ${t.bot}` : "Answer"}>
-      {body(t, turn, posts)}
+      {body(t, turn, posts, last)}
     </article>
   );
 }, same);
 
 // same tells whether the posts are those drawn last; the turn itself is followed by its signal.
 function same(a: Props, b: Props): boolean {
-  return a.turn === b.turn && a.posts.length === b.posts.length && a.posts.every((p, i) => p === b.posts[i]);
+  return a.turn === b.turn && a.last === b.last && a.posts.length === b.posts.length && a.posts.every((p, i) => p === b.posts[i]);
 }
 
-function body(t: Turn | undefined, id: string, posts: readonly Message[]) {
+function body(t: Turn | undefined, id: string, posts: readonly Message[], last: boolean) {
   if (!t) return posts.map((m) => <Post key={m.id} m={m} />);
   if (waiting(t)) return <Retry turn={t} />;
   if (t.state !== "done") return <Running t={t} />;
@@ -37,7 +39,7 @@ function body(t: Turn | undefined, id: string, posts: readonly Message[]) {
   return (
     <>
       {told.length ? told.map((m) => <Post key={m.id} m={m} />) : <Rest t={t} id={id} />}
-      <Foot t={t} posts={told} />
+      <Foot t={t} posts={told} last={last} />
     </>
   );
 }
@@ -89,19 +91,23 @@ function Rest({ t, id }: { t: Turn; id: string }) {
   );
 }
 
-function Foot({ t, posts }: { t: Turn; posts: readonly Message[] }) {
-  const last = posts[posts.length - 1];
+function Foot({ t, posts, last }: { t: Turn; posts: readonly Message[]; last: boolean }) {
+  const end = posts[posts.length - 1];
+  const owner = !page.value?.visitor;
   const text = posts.map((m) => m.text).join("\n\n") || t.text || "";
   const trouble = t.attempts_n > 1 || t.parks_n > 0;
   return (
     <footer class="foot">
       {t.outcome !== "answered" && <State state={t.state} outcome={t.outcome} />}
-      {last && <Time at={last.edited ?? last.at}>{hhmm(last.edited ?? last.at)}</Time>}
-      {t.model && <span>{t.model}</span>}
-      <a href={`/turns/${t.id}`} class={trouble ? "" : "on-hover"}>
-        {trouble ? `after ${count(t.attempts_n, "attempt")}` : "details"}
-      </a>
+      {end && <Time at={end.edited ?? end.at}>{hhmm(end.edited ?? end.at)}</Time>}
+      {owner && t.model && <span>{t.model}</span>}
+      {owner && (
+        <a href={`/turns/${t.id}`} class={trouble ? "" : "on-hover"}>
+          {trouble ? `after ${count(t.attempts_n, "attempt")}` : "details"}
+        </a>
+      )}
       {text && <CopyButton text={text} label="Copy the answer" />}
+      {owner && last && t.surface === "web" && <Press kind="quiet icon-only small" act={() => act("turn.regenerate", t.id)} icon="retrying" label="Answer again; this one is kept" />}
     </footer>
   );
 }

@@ -1,8 +1,8 @@
 // One chat: its head, transcript and composer.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { botOf, remove, rename, titleOf } from "../lib/chats";
+import { useEffect } from "preact/hooks";
+import { botOf, newChat, remove, titleOf } from "../lib/chats";
 import { synced } from "../lib/link";
 import { outbox } from "../lib/outbox";
 import { title } from "../lib/say";
@@ -33,14 +33,21 @@ export function ChatView({ id }: { id: string }) {
 function Head({ id, chat: c }: { id: string; chat: Chat | undefined }) {
   const editing = useSignal(false);
   const bot = page.value?.bots.find((b) => b.name === botOf(id));
+  const visitor = page.value?.visitor;
   return (
     <header class="head">
-      <MenuButton />
-      {editing.value && c ? <Rename chat={c} done={() => (editing.value = false)} /> : <h1>{titleOf(c)}</h1>}
+      {!visitor && <MenuButton />}
+      {editing.value && c ? <More view={(m) => <m.Rename chat={c} done={() => (editing.value = false)} />} /> : <h1>{titleOf(c)}</h1>}
       <span class={c ? "head-model wide-only" : "head-model"} title={bot?.models.join(", then ")}>
-        {bot ? `${bot.name} · ${bot.models[0] ?? ""}` : (c?.bot ?? "")}
+        {bot ? [bot.name, bot.models[0]].filter(Boolean).join(" · ") : (c?.bot ?? "")}
       </span>
-      {c && !editing.value && (
+      {visitor && c && (
+        <button type="button" class="quiet" onClick={newChat}>
+          <Icon name="plus" />
+          New chat
+        </button>
+      )}
+      {c && !visitor && !editing.value && (
         <>
           <button type="button" class="quiet icon-only" aria-label="Rename this chat" title="Rename" onClick={() => (editing.value = true)}>
             <Icon name="pencil" />
@@ -52,22 +59,4 @@ function Head({ id, chat: c }: { id: string; chat: Chat | undefined }) {
       )}
     </header>
   );
-}
-
-function Rename({ chat, done }: { chat: Chat; done: () => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  const over = useRef(false);
-  useEffect(() => input.current!.select(), []);
-  const end = (keep: boolean) => {
-    if (over.current) return;
-    over.current = true;
-    if (keep) void rename(chat, input.current!.value);
-    done();
-  };
-  const key = (e: KeyboardEvent) => {
-    if (e.isComposing || (e.key !== "Enter" && e.key !== "Escape")) return;
-    e.preventDefault();
-    end(e.key === "Enter");
-  };
-  return <input ref={input} class="rename" aria-label="Title of this chat" maxLength={120} defaultValue={chat.title} onKeyDown={key} onBlur={() => end(true)} />;
 }

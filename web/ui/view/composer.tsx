@@ -6,10 +6,12 @@ import { useSignal } from "@preact/signals";
 import { act } from "../lib/api";
 import { botOf, draftKey, liveTurn, say } from "../lib/chats";
 import { load, save } from "../lib/keep";
-import { failed, tell } from "../lib/say";
+import { back } from "../lib/outbox";
+import { failed } from "../lib/say";
 import { page } from "../lib/state";
 import { Press } from "./bits";
 import { Icon } from "./icon";
+import { More } from "./more";
 
 const tallest = 0.4; // of the window
 
@@ -26,8 +28,13 @@ export function Composer({ chat }: { chat: string }) {
     text.value = s;
     save(draftKey(chat), s);
   };
+  const refused = back.value?.chat === chat ? back.value : null;
+  useLayoutEffect(() => {
+    if (refused) write([refused.text, text.peek()].filter(Boolean).join("\n\n"));
+  }, [refused]);
   const send = () => {
     if (!text.peek().trim()) return;
+    back.value = null;
     say(chat, text.peek().trim());
     write("");
     area.current!.focus();
@@ -46,6 +53,11 @@ export function Composer({ chat }: { chat: string }) {
         send();
       }}
     >
+      {refused && (
+        <p class="refused" role="alert">
+          {refused.why}
+        </p>
+      )}
       <div class="field">
         <label class="unseen" for="composer">
           Message to {botOf(chat)}
@@ -58,7 +70,7 @@ export function Composer({ chat }: { chat: string }) {
           <Icon name="send" />
         </button>
       </div>
-      {breakable(chat) && <DemoKeys chat={chat} />}
+      {breakable(chat) && <More view={(m) => <m.DemoKeys chat={chat} />} />}
     </form>
   );
 }
@@ -87,26 +99,5 @@ function shortcuts(area: HTMLTextAreaElement, chat: string): () => void {
   return () => removeEventListener("keydown", key);
 }
 
-const keysOfDemo = [
-  { word: "Three errors", text: "!fail 503 3 Are you there?", what: "Three requests answer 503. Watch it being sent again by itself." },
-  { word: "Busy for 45 s", text: "!fail 429 45s What time is it?", what: "The provider asks for 45 s. Reload, or kill -9 the daemon and start it again: the answer still comes." },
-  { word: "Cut off", text: "!fail cut Count to 20", what: "The answer breaks off in the middle. Watch it being made again." },
-  { word: "Heal", text: "!heal", what: "Everything works again." },
-];
-
 // breakable is whether the provider of a chat is one that fails when told to.
 const breakable = (chat: string) => page.value?.demo || page.value?.bots.find((b) => b.name === botOf(chat))?.models[0]?.startsWith("demo/");
-
-// DemoKeys are the failures one can cause in demo mode.
-function DemoKeys({ chat }: { chat: string }) {
-  return (
-    <div class="demo-keys" role="group" aria-label="Break the demo provider">
-      <span class="dim">Break it:</span>
-      {keysOfDemo.map((k) => (
-        <button key={k.text} type="button" class="chip" title={k.what} onClick={() => (say(chat, k.text), tell(k.what))}>
-          {k.word}
-        </button>
-      ))}
-    </div>
-  );
-}

@@ -2,12 +2,15 @@
 
 import { act, Refusal } from "../lib/api";
 import { tell } from "../lib/say";
+import { page } from "../lib/state";
 import type { Turn } from "../lib/wire";
-import { because, count, hhmmss, stateWord } from "../lib/words";
+import { because, count, hhmmss, stateWord, wakes } from "../lib/words";
 import { Countdown, Folded, Press, Ring } from "./bits";
 import { More } from "./more";
 
 export function Retry({ turn: t }: { turn: Turn }) {
+  if (page.value?.visitor) return <p class="working">{because(t.reason)}</p>;
+  const stale = t.reason?.why === "stale";
   return (
     <section class="retry" aria-label="Waiting to try again">
       <Ring at={t.retry_at} ms={t.wait_ms} />
@@ -16,22 +19,23 @@ export function Retry({ turn: t }: { turn: Turn }) {
           <strong>{because(t.reason)}</strong>
         </p>
         <p class="retry-when">
-          {t.retry_at ? (
+          {t.retry_at && (
             <>
               <span class="retry-count">
                 <Countdown at={t.retry_at} />
               </span>
               <span>Goes on at {hhmmss(t.retry_at)}</span>
             </>
-          ) : (
-            <span>{t.reason?.why === "account" ? "The message is kept until the account is put right." : "The message is kept; it goes on by itself."}</span>
           )}
           <span class="dim">{position(t)}</span>
+          <span>{wakes(t)}</span>
         </p>
       </div>
       <div class="retry-acts">
-        {t.reason?.why !== "approval" && <TryNow turn={t} />}
-        <Stop turn={t} />
+        {t.reason?.why !== "approval" && <TryNow turn={t} word={stale ? "Yes" : undefined} />}
+        <Press act={() => act("turn.stop", t.id)} icon={stale ? "close" : "stop"}>
+          {stale ? "No" : "Stop"}
+        </Press>
       </div>
       <Folded word="Why the wait">{() => <More view={(m) => <m.Why id={t.id} />} />}</Folded>
     </section>
@@ -41,11 +45,11 @@ export function Retry({ turn: t }: { turn: Turn }) {
 // position says how far the ladder has been climbed.
 function position(t: Turn): string {
   const n = t.attempts_n ? count(t.attempts_n, "attempt") + " so far" : "";
-  if (t.state === "rearming" && t.rearm) return `sent again later, ${t.rearm.n} of ${t.rearm.of}`;
+  if (t.state === "rearming" && t.rearm) return `Sent again whole, ${t.rearm.n} of ${t.rearm.of}.`;
   return t.state === "owed" ? [stateWord(t.state), n].filter(Boolean).join(", ") : n;
 }
 
-export function TryNow({ turn: t }: { turn: Turn }) {
+export function TryNow({ turn: t, word }: { turn: Turn; word?: string }) {
   const press = async () => {
     try {
       await act("turn.resume", t.id);
@@ -55,16 +59,8 @@ export function TryNow({ turn: t }: { turn: Turn }) {
     }
   };
   return (
-    <Press act={press} icon="retrying">
-      Try now
-    </Press>
-  );
-}
-
-export function Stop({ turn: t }: { turn: Turn }) {
-  return (
-    <Press act={() => act("turn.stop", t.id)} icon="stop">
-      Stop
+    <Press act={press} icon={word ? "check" : "retrying"} kind={word && "primary"}>
+      {word ?? "Try now"}
     </Press>
   );
 }

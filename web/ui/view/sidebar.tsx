@@ -116,7 +116,7 @@ const lookWords = { system: "as the system", light: "light", dark: "dark" };
 
 function Bottom() {
   const waits = turns.all().filter(waiting).length;
-  const bad = alerts.ids.value.length;
+  const bad = alerts.all().filter((a) => !a.acked).length;
   return (
     <div class="side-bottom">
       <a href="/operator" aria-current={route.value.at === "operator" ? "page" : undefined}>

@@ -8,14 +8,15 @@ import { get } from "../lib/api";
 import * as clock from "../lib/clock";
 import { drop, outbox, retry, type Item } from "../lib/outbox";
 import { failed } from "../lib/say";
-import { messages, turns } from "../lib/state";
+import { chats, messages, page as about, turns } from "../lib/state";
 import { lines, type Line } from "../lib/transcript";
-import type { Message } from "../lib/wire";
+import { live, type Message } from "../lib/wire";
 import { dayName, hhmm } from "../lib/words";
 import { Time } from "./bits";
 import { Bubble } from "./bubble";
 import { Html } from "./html";
 import { Icon } from "./icon";
+import { More } from "./more";
 
 const near = 64; // px from the end that count as at the end
 const page = 50; // a transcript shorter than this has nothing above it
@@ -25,7 +26,8 @@ export function Transcript({ chat }: { chat: string }) {
   const inner = useRef<HTMLDivElement>(null);
   const mine = messages.all().filter((m) => m.chat === chat);
   const going = outbox.value.filter((i) => i.chat === chat);
-  const list = lines(mine, (id) => turns.get(id), going);
+  const open = turns.all().filter((t) => t.chat === chat && live(t));
+  const list = lines(mine, (id) => turns.get(id), going, open.map((t) => t.id));
   const { below, toEnd } = useFollow(scroller, inner, chat, going[going.length - 1]?.id);
   const older = useOlder(chat, mine, scroller);
   return (
@@ -51,9 +53,9 @@ function Entry({ line: l }: { line: Line }) {
     case "day":
       return <div class="day">{dayName(l.at, clock.now())}</div>;
     case "said":
-      return l.message.role === "user" ? <Said m={l.message} /> : <div class="bubble">{<Plain m={l.message} />}</div>;
+      return l.message.role === "user" ? <Said m={l.message} last={l.last} /> : <div class="bubble">{<Plain m={l.message} />}</div>;
     case "bubble":
-      return <Bubble turn={l.turn} posts={l.posts} />;
+      return <Bubble turn={l.turn} posts={l.posts} last={l.last} />;
     case "going":
       return <Going item={l.item} />;
   }
@@ -61,13 +63,22 @@ function Entry({ line: l }: { line: Line }) {
 
 const Plain = ({ m }: { m: Message }) => <div class="md">{m.html !== null ? <Html html={m.html} closed /> : <p class="plain">{m.text}</p>}</div>;
 
-function Said({ m }: { m: Message }) {
+function Said({ m, last }: { m: Message; last: boolean }) {
+  const editing = useSignal(false);
+  const done = () => (editing.value = false);
+  if (editing.value) return <More view={(b) => <b.Edit message={m} done={done} />} />;
+  const mine = last && m.turn && chats.get(m.chat)?.surface === "web" && !about.value?.visitor;
   return (
     <article class="said" data-message={m.id} aria-label={m.name ? `${m.name} said` : "You said"}>
       <div class="said-text">{m.html !== null ? <div class="md"><Html html={m.html} closed /></div> : <p class="plain" dir="auto">{m.text}</p>}</div>
       <footer class="foot on-hover">
         {m.name && <span>{m.name}</span>}
         <Time at={m.at}>{hhmm(m.at)}</Time>
+        {mine && (
+          <button type="button" class="quiet icon-only small" aria-label="Edit this message" title="Edit" onClick={() => (editing.value = true)}>
+            <Icon name="pencil" />
+          </button>
+        )}
       </footer>
     </article>
   );

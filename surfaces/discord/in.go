@@ -1,0 +1,153 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/engine"
+	"holdfast/store"
+	"holdfast/surfaces/discord/gateway"
+	"holdfast/surfaces/discord/rest"
+)
+
+const (
+	lateEdit    = 15 * time.Minute // how old a message may be when an edit that adds the first mention still makes a turn
+	keyMessage  = "discord:"
+	keyPress    = "discord:i:" // an interaction, which is no message
+	refusalText = "I do not take direct messages from everybody. Ask me in a channel where I work, or ask whoever runs me to let you in."
+)
+
+// handle takes in one event. An error means that it must come again; one that cannot be read would
+// not get better by that.
+func (s *Surface) handle(ctx context.Context, e gateway.Event) error {
+	event, err := rest.Decode(e.Type, e.Data)
+	if err != nil {
+		s.Log.Warn("an event that cannot be read", "surface", s.Name(), "type", e.Type, "err", err)
+		return nil
+	}
+	switch x := event.(type) {
+	case rest.Ready:
+		return s.ready(ctx, x)
+	case rest.Guild:
+		s.channels.Learn(x.ID, append(x.Channels, x.Threads...)...)
+	case rest.Channel:
+		s.channels.Learn(x.Guild, x)
+	case rest.Message:
+		_, err = s.take(ctx, x)
+		if err == nil && rest.Later(x.ID, s.memory.Seen) {
+			s.memory.Seen = x.ID
+		}
+	case rest.Edited: // known, unless the edit has added the mention
+		if x.Edited != "" && time.Since(rest.MadeAt(x.ID)) < lateEdit {
+			_, err = s.take(ctx, x.Message)
+		}
+	case rest.Deleted:
+		s.deleted(ctx, x.Message)
+	case rest.Interaction:
+		return s.interaction(ctx, x)
+	}
+	return err
+}
+
+// take makes a turn of a message if it is for the bot and from somebody it serves. Nothing else is
+// stored. The error says that it must come again.
+func (s *Surface) take(ctx context.Context, m rest.Message) (taken bool, err error) {
+	switch {
+	case !m.Written(), m.Automatic() && !slices.Contains(s.cfg.AllowUsers, m.Author.ID), m.Author.ID == s.me, !s.addressed(ctx, &m):
+		return false, nil
+	case m.Guild == "":
+		s.knowDM(m.Channel)
+	}
+	if why := s.forbidden(ctx, m.Guild, m.Channel, m.Author.ID); why != "" {
+		if m.Guild == "" { // a stranger is told, once
+			err = s.rest.Tell(ctx, m.Channel, why, s.me)
+			s.Log.Info("a stranger's direct message", "surface", s.Name(), "person", m.Author.ID, "err", err)
+		}
+		return false, nil
+	}
+	in := s.incoming(ctx, m.Guild, m.Channel, m.ID)
+	in.Key, in.Person, in.Name, in.Text, in.Dropped = keyMessage+m.ID, person(m.Author.ID), m.Writer(), m.Words(s.me), m.Files()
+	if in.Text == "" && len(in.Dropped) == 0 {
+		in.Text = "(a mention without words)"
+	}
+	return s.receive(ctx, in)
+}
+
+// receive hands it to the engine, which stores it. A bot that the config does not have stores nothing.
+func (s *Surface) receive(ctx context.Context, in engine.Incoming) (bool, error) {
+	_, err := s.engine.Receive(ctx, in)
+	if errors.Is(err, engine.ErrNoBot) {
+		s.Log.Error("a message has no bot to answer it", "surface", s.Name(), "err", err)
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("take in %s: %w", in.Key, err)
+	}
+	s.talks[in.Channel] = true
+	return true, nil
+}
+
+// incoming is what all that comes from a channel has in common; id gives the time.
+func (s *Surface) incoming(ctx context.Context, guild, channel, id string) engine.Incoming {
+	in := engine.Incoming{Bot: s.cfg.Bot, Surface: s.Name(), Channel: channel, Title: "Direct messages", At: store.At(rest.MadeAt(id))}
+	if guild != "" {
+		in.Title = "#" + s.channels.Get(ctx, channel).Name
+	}
+	return in
+}
+
+// addressed tells whether a message is meant for the bot.
+func (s *Surface) addressed(ctx context.Context, m *rest.Message) bool {
+	switch {
+	case m.Guild == "", m.Mentioned(s.me), s.Reply == "always":
+		return true
+	case s.Reply == "thread":
+		return s.talks[m.Channel] && len(m.Mentions) == 0 && s.channels.Get(ctx, m.Channel).IsThread()
+	}
+	return false
+}
+
+// forbidden says why somebody may not wake the bot from there; "" if he may.
+func (s *Surface) forbidden(ctx context.Context, guild, channel, user string) string {
+	named := slices.Contains(s.cfg.AllowUsers, user)
+	switch {
+	case guild == "" && !s.cfg.DM && !named:
+		return refusalText
+	case guild != "" && len(s.cfg.AllowUsers) > 0 && !named:
+		return "I do not work for everybody; ask whoever runs me to let you in."
+	case guild != "" && len(s.cfg.AllowChannels) > 0 && !s.channels.IsIn(ctx, s.cfg.AllowChannels, guild, channel):
+		return "I do not work in this channel."
+	}
+	return ""
+}
+
+// deleted cancels the waiting turn of a message that is deleted (S10), unless it answers others too.
+func (s *Surface) deleted(ctx context.Context, m rest.Message) {
+	waiting := []store.State{store.Queued, store.Retrying, store.Parked, store.Rearming, store.Owed}
+	turns, _, err := s.engine.Store.Turns(store.Filter{States: waiting, Bot: s.cfg.Bot, Limit: 1000})
+	for _, t := range turns {
+		if t.Surface == s.Name() && t.Channel == m.Channel && slices.Equal(s.keys(t.Conversation, t.ID), []string{keyMessage + m.ID}) {
+			_, stopErr := s.engine.Stop(ctx, engine.Order{Turn: t.ID})
+			err = errors.Join(err, stopErr)
+		}
+	}
+	if err != nil {
+		s.Log.Warn("a deleted message's turn could not be cancelled", "surface", s.Name(), "err", err)
+	}
+}
+
+// keys are those of the events that a turn answers.
+func (s *Surface) keys(conversation, turn store.ID) (keys []string) {
+	h, err := s.engine.Store.History(conversation, turn, 1)
+	if err != nil {
+		s.Log.Warn("a turn's messages could not be read", "surface", s.Name(), "turn", turn.String(), "err", err)
+	}
+	if len(h) == 1 && h[0].Turn == turn {
+		for _, e := range h[0].Events {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys
+}
