@@ -1,14 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,7 +47,11 @@ func (a *askCmd) Run(c *call) error {
 	if text = strings.TrimSpace(text); text == "" {
 		return errors.New("the question is empty")
 	}
-	return c.askOnce(ctx, l, bot, text)
+	err = c.askOnce(ctx, l, bot, text)
+	if paused := c.paused(); errors.Is(err, errSaid) && len(paused) > 0 {
+		sayPaused(c.err, "Paused", paused)
+	}
+	return err
 }
 
 // oneBot is the bot of a name, or the only one.
@@ -79,19 +82,18 @@ func (c *call) askOnce(ctx context.Context, l *loaded, bot engine.Bot, text stri
 		return err
 	}
 	defer st.Close()
-	closed, err := l.asTheHouseKnows(st, bot, c.now())
-	if err != nil {
+	if err := l.asTheHouseKnows(st, c.now()); err != nil {
 		return err
-	} else if closed != "" {
-		fmt.Fprintln(c.err, closed)
-		return errSaid
 	}
 	services, err := openProviders(l, log)
 	if err != nil {
 		return err
 	}
 	defer services.close()
-	shown := &terminal{out: c.out, live: isTerminal(c.out), ended: make(chan store.Post, 1)}
+	shown := &terminal{out: c.out, live: isTerminal(c.out), ended: make(chan outcome, 1)}
+	shown.question = engine.Incoming{
+		Bot: bot.Name, Surface: shown.Name(), Channel: "ask", Key: rand.Text(), Person: "owner", Text: text, Lane: "fail_fast", Trusted: true,
+	}
 	eng, err := engine.New(engine.Parts{
 		Config: l.Engine, Retry: l.Retry, Bots: []engine.Bot{bot}, Providers: services.byName,
 		Surfaces: []engine.Surface{shown}, Store: st, Log: log, Location: l.location(),
@@ -99,99 +101,52 @@ func (c *call) askOnce(ctx context.Context, l *loaded, bot engine.Bot, text stri
 	if err != nil {
 		return err
 	}
-	last, err := askWith(ctx, eng, shown, engine.Incoming{
-		Bot: bot.Name, Surface: shown.Name(), Channel: "ask", Key: rand.Text(), Person: "owner", Text: text, Lane: "fail_fast", Trusted: true,
-	})
+	last, err := shown.converse(ctx, eng)
 	if err != nil {
 		return err
 	}
 	return shown.finish(c.err, last)
 }
 
-// askWith runs the engine for as long as one turn takes, and returns the post that ends it.
-func askWith(ctx context.Context, eng *engine.Engine, shown *terminal, in engine.Incoming) (last store.Post, err error) {
-	ctx, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- eng.Run(ctx) }()
-	defer func() {
-		stop()
-		err = errors.Join(err, <-ended)
-	}()
-	if _, err := eng.Receive(ctx, in); err != nil {
-		return last, err
-	}
-	select {
-	case <-ctx.Done():
-		return last, errors.New("stopped before an answer came")
-	case err := <-ended:
-		ended <- nil
-		return last, errors.Join(errors.New("the engine ended before an answer came"), err)
-	case last := <-shown.ended:
-		return last, nil
-	}
-}
-
-// asTheHouseKnows copies what stands before the models from the house's store, and says why none of
-// the bot's can be asked now; "" if one can. A store that is not there, or cannot be read, says nothing.
-func (l *loaded) asTheHouseKnows(st *store.Store, bot engine.Bot, now time.Time) (closed string, err error) {
+// asTheHouseKnows copies what stands before the models, and what is paused, from the house's store.
+// One that is not there, or cannot be read, says nothing.
+func (l *loaded) asTheHouseKnows(st *store.Store, now time.Time) error {
 	house, err := store.OpenReader(l.Store)
 	if err != nil {
-		return "", nil
+		return nil
 	}
 	defer house.Close()
 	gates, err := house.Gates()
 	if err != nil {
-		return "", fmt.Errorf("read what holds the models back: %w", err)
+		return fmt.Errorf("read what holds the models back: %w", err)
 	}
-	ends := map[string]time.Time{}
 	for _, g := range gates {
 		if err := st.PutGate(g, store.At(now), nil); err != nil {
-			return "", err
-		}
-		if g.Why != "" {
-			ends[g.Key] = g.Until.Go()
+			return err
 		}
 	}
-	var paused []string
-	if text, err := house.Meta(store.Paused); err == nil && text != "" {
-		_ = json.Unmarshal([]byte(text), &paused) // of a store that is damaged: then nothing is
+	paused, err := house.Meta(store.Paused)
+	if err != nil || paused == "" {
+		return err
 	}
-	return l.closedTo(bot, ends, paused, now), nil
-}
-
-// closedTo says why a bot's models cannot be asked, with the ends of the gates by key; "" if one can.
-func (l *loaded) closedTo(bot engine.Bot, ends map[string]time.Time, paused []string, now time.Time) string {
-	var first time.Time
-	for _, m := range bot.Models {
-		provider, model, _ := strings.Cut(m, "/")
-		if slices.ContainsFunc(paused, func(t string) bool { return t == "" || t == bot.Name || t == provider }) {
-			continue
-		}
-		end := ends[provider+"|"+keyID(l.Providers[provider].APIKey)+"|"+model]
-		if !end.After(now) {
-			return ""
-		}
-		if first.IsZero() || end.Before(first) {
-			first = end
-		}
-	}
-	switch {
-	case first.IsZero():
-		return "Sending is paused by an operator; holdfast unpause ends that."
-	case first.Sub(now) > l.Retry.FailFastWait:
-		return fmt.Sprintf("The AI is out of capacity until %s; ask again then.", clock(&first, now))
-	}
-	return "The AI is busy right now — give it a minute and ask again."
+	return st.SetMeta(store.Paused, paused, nil)
 }
 
 // terminal is the terminal as a place where people talk: one question, one answer.
 type terminal struct {
-	out   io.Writer
-	live  bool            // somebody watches: the answer is shown while it comes
-	ended chan store.Post // gets the last post
+	out      io.Writer
+	live     bool // somebody watches: the answer is shown while it comes
+	question engine.Incoming
+	ended    chan outcome // gets one
 
 	mu    sync.Mutex
 	shown string
+}
+
+// outcome is the last post, or why there is none.
+type outcome struct {
+	post store.Post
+	err  error
 }
 
 func (*terminal) Name() string { return "terminal" }
@@ -199,18 +154,41 @@ func (*terminal) Name() string { return "terminal" }
 // Traits: what is posted is handed over, so that the engine delivers it.
 func (*terminal) Traits() engine.Traits { return engine.Traits{} }
 
-func (*terminal) Run(ctx context.Context, _ *engine.Engine) error {
+// Run puts the question, once the engine knows what holds the models back.
+func (t *terminal) Run(ctx context.Context, e *engine.Engine) error {
+	if _, err := e.Receive(ctx, t.question); err != nil {
+		t.end(outcome{err: err})
+	}
 	<-ctx.Done()
 	return nil
+}
+
+// converse runs the engine for as long as the turn takes, and returns the post that ends it.
+func (t *terminal) converse(ctx context.Context, eng *engine.Engine) (last store.Post, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		err := eng.Run(ctx)
+		t.end(outcome{err: cmp.Or(err, errors.New("stopped before an answer came"))})
+	})
+	o := <-t.ended
+	stop()
+	running.Wait()
+	return o.post, o.err
+}
+
+// end tells how it ended; only the first one is heard.
+func (t *terminal) end(o outcome) {
+	select {
+	case t.ended <- o:
+	default:
+	}
 }
 
 // Post gets the answer, or the text that says why there is none.
 func (t *terminal) Post(_ context.Context, _ engine.Place, p store.Post) (string, error) {
 	if p.Kind == "answer" || p.Kind == "terminal" {
-		select {
-		case t.ended <- p:
-		default: // it is posted once
-		}
+		t.end(outcome{post: p})
 	}
 	return "shown", nil
 }

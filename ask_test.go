@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"holdfast/engine"
+	"holdfast/engine/ladder"
 	"holdfast/store"
 )
 
@@ -24,7 +27,7 @@ func TestAsk(t *testing.T) {
 	if out, err := c.Output(); err != nil || string(out) != "pong\n" {
 		t.Errorf("%q, %v", out, err)
 	}
-	const busy = "The AI is busy right now — give it a minute and ask again.\n"
+	const busy = engine.Busy + "\n"
 	for _, c := range []struct {
 		args []string
 		want string
@@ -60,7 +63,11 @@ func TestAskIsHeldAsTheHouse(t *testing.T) {
 		}
 		defer st.Close()
 		now := time.Now()
-		g := store.Gate{Key: "fake||one", Provider: "fake", Model: "one", Why: "hold", Until: store.At(now.Add(until)), Version: now.UnixMilli(), Record: []byte(`{}`)}
+		record, err := json.Marshal(map[string]any{"gate": ladder.Gate{HoldUntil: now.Add(until).UTC(), HoldFor: until.Abs()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := store.Gate{Key: "fake||one", Provider: "fake", Model: "one", Why: "hold", Until: store.At(now.Add(until)), Version: now.UnixMilli(), Record: record}
 		if err := st.PutGate(g, store.At(now), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -68,14 +75,15 @@ func TestAskIsHeldAsTheHouse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const busy = engine.Busy + "\n"
 	for _, c := range []struct {
 		until        time.Duration
 		paused, want string
 	}{
-		{90 * time.Minute, "", "The AI is out of capacity until "},
-		{5 * time.Second, "", "The AI is busy right now — give it a minute and ask again.\n"},
-		{-time.Second, `["fake"]`, "Sending is paused by an operator; holdfast unpause ends that.\n"},
-		{-time.Second, `[""]`, "Sending is paused by an operator; holdfast unpause ends that.\n"},
+		{90 * time.Minute, "", "Out of capacity until "},
+		{5 * time.Second, "", busy},
+		{-time.Second, `["fake"]`, busy + "Paused: fake (holdfast unpause fake)\n"},
+		{-time.Second, `[""]`, busy + "Paused: everything (holdfast unpause)\n"},
 	} {
 		hold(c.until, c.paused)
 		if code, out, errOut := h.run("ask", "hello"); code != 1 || out != "" || !strings.HasPrefix(errOut, c.want) || m.requests() != 0 {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,8 +13,7 @@ import (
 	"time"
 
 	"holdfast/engine/llm"
-	"holdfast/surfaces/discord"
-	"holdfast/surfaces/slack"
+	"holdfast/web"
 )
 
 // reachTime is what a provider gets to answer the doctor.
@@ -178,22 +176,12 @@ func unlisted(list []byte, models []string) string {
 	return "; it does not list " + strings.Join(not, ", ") + ": is the name right?"
 }
 
-// checkable are the configured chat surfaces that can be asked what is wrong.
+// checkable are the configured chat surfaces that can be asked what is wrong; none of them runs.
 func (l *loaded) checkable() (list []checkable) {
-	log := slog.New(slog.DiscardHandler)
-	reply := func(bot string) string {
-		for _, b := range l.Bots {
-			if b.Name == bot {
-				return b.Reply
-			}
+	for _, s := range l.surfaces(web.NewLive(), quiet()) {
+		if c, ok := s.(checkable); ok {
+			list = append(list, c)
 		}
-		return ""
-	}
-	for _, c := range l.Slack {
-		list = append(list, slack.New(c, slack.Parts{Reply: reply(c.Bot), Log: log}))
-	}
-	for _, c := range l.Discord {
-		list = append(list, discord.New(c, discord.Parts{Reply: reply(c.Bot), Log: log}))
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -107,10 +108,15 @@ func (p *unpauseCmd) Run(c *call) error {
 	} else {
 		fmt.Fprintln(c.out, p.subject()+" not paused.")
 	}
-	for _, t := range rest {
-		fmt.Fprintf(c.out, "Still paused: %s (%s)\n", cmp.Or(t, "everything"), strings.TrimSpace("holdfast unpause "+t))
-	}
+	sayPaused(c.out, "Still paused", rest)
 	return nil
+}
+
+// sayPaused lists what is paused, and what ends that.
+func sayPaused(w io.Writer, what string, targets []string) {
+	for _, t := range targets {
+		fmt.Fprintf(w, "%s: %s (%s)\n", what, cmp.Or(t, "everything"), strings.TrimSpace("holdfast unpause "+t))
+	}
 }
 
 // subject is the target with its verb.

@@ -14,6 +14,8 @@ import (
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/discord"
+	"holdfast/surfaces/slack"
 	"holdfast/surfaces/webchat"
 	"holdfast/web"
 )
@@ -76,7 +78,7 @@ func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at 
 	live := web.NewLive()
 	eng, err := engine.New(engine.Parts{
 		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services,
-		Surfaces: surfaces(live), Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
+		Surfaces: l.surfaces(live, log), Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -88,8 +90,25 @@ func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at 
 }
 
 // surfaces are the places where people talk.
-func surfaces(live *web.Live) []engine.Surface {
-	return []engine.Surface{webchat.New(live)}
+func (l *loaded) surfaces(live *web.Live, log *slog.Logger) []engine.Surface {
+	all := []engine.Surface{webchat.New(live)}
+	for _, c := range l.Slack {
+		all = append(all, slack.New(c, slack.Parts{Reply: l.reply(c.Bot), Log: log}))
+	}
+	for _, c := range l.Discord {
+		all = append(all, discord.New(c, discord.Parts{Reply: l.reply(c.Bot), Log: log}))
+	}
+	return all
+}
+
+// reply is when a bot answers in shared channels, as its section says.
+func (l *loaded) reply(bot string) string {
+	for _, b := range l.Bots {
+		if b.Name == bot {
+			return b.Reply
+		}
+	}
+	return ""
 }
 
 // pageBots are the bots as the page names them.

@@ -38,6 +38,7 @@ type simRequest struct {
 	model  string // PROVIDER/MODEL
 	wall   store.Time
 	sent   time.Time
+	word   string // what became of it
 	labels []string // of the messages it answers
 	room   string   // of the last one
 }
@@ -100,7 +101,7 @@ func (m *simModels) within(r *simRequest, d time.Duration) (n int) {
 		if time.Since(other.sent) > d {
 			break
 		}
-		if slices.Equal(other.labels, r.labels) && other.room == r.room {
+		if !strings.HasPrefix(other.word, "call") && slices.Equal(other.labels, r.labels) && other.room == r.room {
 			n++
 		}
 	}
@@ -128,23 +129,23 @@ func (m *simModels) begin(p llm.Prepared) (*simRequest, string) {
 		m.sim.fault("slots", "%s has %d requests at once and takes %d", m.name, len(m.live), m.slots)
 	}
 	m.seen = append(m.seen, r)
+	which := p.Model
+	if _, own := m.plays[which]; !own {
+		which = ""
+	}
+	words := m.plays[which]
+	r.word = "ok"
+	if len(words) > 0 {
+		r.word = words[m.at[which]%len(words)]
+		m.at[which]++
+	}
 	if n := m.within(r, time.Second); n > hammering {
 		m.sim.fault("hammering", "%s is asked for %v %d times within a second", r.model, r.labels, n)
 	}
 	if m.sim.failed() {
 		return r, "hang" // whatever goes round in circles comes to a stop
 	}
-	which := p.Model
-	if _, own := m.plays[which]; !own {
-		which = ""
-	}
-	words := m.plays[which]
-	if len(words) == 0 {
-		return r, "ok"
-	}
-	word := words[m.at[which]%len(words)]
-	m.at[which]++
-	return r, word
+	return r, r.word
 }
 
 func (m *simModels) end(r *simRequest, err error) {

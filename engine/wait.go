@@ -89,10 +89,7 @@ func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) 
 
 // owedPause is when an owed turn asks again at the earliest.
 func (e *Engine) owedPause(d ladder.Decision) time.Duration {
-	if d.Wait > 0 {
-		return d.Wait
-	}
-	return e.Retry.GateCap
+	return max(d.Wait, e.Retry.GateCap)
 }
 
 // ceilMS is a duration in whole milliseconds, never shorter.

@@ -76,6 +76,7 @@ func TestState(t *testing.T) {
 		Turns: map[store.State]int64{store.Done: 5, store.Parked: 1}, Accepted: 6,
 		Gates:    []engine.GateShape{{Provider: "openai", Model: "m", Why: "hold", Class: "rate_limit", Until: moment, Held: 2}, {Provider: "x", Model: "y", Why: "down", Class: "server", Until: moment}},
 		Upcoming: []engine.Upcoming{{Kind: "gate", At: moment, Count: 2}, {Kind: "rearm", Turn: 1, At: moment, Count: 1, Of: 3}},
+		Surfaces: []engine.SurfaceShape{{Name: "web", State: "connected", Since: moment}},
 	}
 	status, h, body := g.do(t, request{method: "GET", path: "/api/v1/state", token: testToken})
 	if status != 200 || h.Get("Content-Type") != "application/json; charset=utf-8" || h.Get("Cache-Control") != "no-store" {

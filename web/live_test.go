@@ -163,12 +163,12 @@ func TestLongBlocksAreRenderedLessOften(t *testing.T) {
 func TestQueueOfASlowPage(t *testing.T) {
 	c := &conn{chat: "c1", renders: map[store.ID]render{}, wake: make(chan struct{}, 1)}
 	for i := range queueLength {
-		c.putEvents([]event{{seq: int64(i)}, {seq: int64(i), chat: "c2"}})
+		c.putEvents([]event{{seq: int64(i), frame: []byte("x")}, {seq: int64(i), chat: "c2", frame: []byte("x")}})
 	}
 	if len(c.queue) != queueLength || c.closing() != 0 {
 		t.Fatalf("queue %d, code %d", len(c.queue), c.closing())
 	}
-	c.putEvents([]event{{seq: 1000, chat: "c1"}})
+	c.putEvents([]event{{seq: 1000, chat: "c1", frame: []byte("x")}})
 	if c.queue != nil || c.closing() != closeSlow {
 		t.Errorf("queue %d, code %d: must be cut off", len(c.queue), c.closing())
 	}

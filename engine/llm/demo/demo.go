@@ -100,18 +100,22 @@ type question struct {
 }
 
 // last is the user's last message without the daemon's notes; place tells it from one of the same
-// words elsewhere.
-func (q question) last() (text, place string) {
+// words elsewhere; again says that the daemon asks for a further time.
+func (q question) last() (text, place string, again bool) {
 	for i := len(q.Messages) - 1; i >= 0; i-- {
 		if q.Messages[i].Role != "user" {
 			continue
 		}
 		if text := withoutNotes(q.Messages[i].Content); text != "" {
-			return text, fmt.Sprintf("%d %s", i, withoutNotes(q.Messages[0].Content))
+			return text, fmt.Sprintf("%d %s", i, withoutNotes(q.Messages[0].Content)), strings.Contains(q.Messages[i].Content, furtherTry)
 		}
 	}
-	return "", ""
+	return "", "", false
 }
+
+// furtherTry begins the note of a daemon that asks again: what such a message wants to break has
+// been broken, maybe in a process that has died since.
+const furtherTry = "[Holdfast: this is a further try"
 
 // withoutNotes is a message without the daemon's lines in it, which come and go from try to try.
 func withoutNotes(content string) string {
@@ -148,12 +152,12 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "invalid_request_error", "The demo could not read this request: "+err.Error())
 		return
 	}
-	text, place := q.last()
+	text, place, again := q.last()
 	now := time.Now()
 	s.mu.Lock()
 	s.asked++
 	id := fmt.Sprintf("demo-%d-%d", now.UnixMilli(), s.asked)
-	v := s.faults.judge(text, place, now)
+	v := s.faults.judge(text, place, again, now)
 	s.mu.Unlock()
 	w.Header().Set("X-Request-Id", id)
 	if v.meets.refuses() {

@@ -30,8 +30,8 @@ type verdict struct {
 }
 
 // judge reads a user's message at one request; place tells a message sent again from a new one of
-// the same words. What has joined a message since it armed changes nothing.
-func (f *faults) judge(text, place string, now time.Time) verdict {
+// the same words, and again a further try by a daemon. What has joined a message since it armed changes nothing.
+func (f *faults) judge(text, place string, again bool, now time.Time) verdict {
 	command, before, after, ok := findCommand(text)
 	switch {
 	case !ok:
@@ -51,7 +51,7 @@ func (f *faults) judge(text, place string, now time.Time) verdict {
 	}
 	line, _, _ := strings.Cut(text[len(before):], "\n")
 	key := place + "\n" + before + line
-	if !f.armed[key] {
+	if !f.armed[key] && !again {
 		if f.armed == nil || len(f.armed) > 1000 {
 			f.armed = map[string]bool{}
 		}

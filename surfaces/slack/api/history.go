@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/slack-go/slack"
+)
+
+const (
+	pageSize   = 100
+	findPages  = 5
+	findBefore = 5 * time.Minute // how far our clock may be ahead of Slack's
+)
+
+// Find looks for the message of a post (see Message.Post) that was made at a moment or later; "" if
+// there is none.
+func (c *Client) Find(ctx context.Context, channel, thread, post string, since time.Time) (ts string, err error) {
+	oldest, cursor := Stamp(since.Add(-findBefore)), ""
+	for range findPages {
+		var list []slack.Message
+		if thread == "" {
+			list, cursor, err = c.page(ctx, &slack.GetConversationHistoryParameters{ChannelID: channel, Oldest: oldest, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true})
+		} else {
+			list, _, cursor, err = c.slack.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
+				ChannelID: channel, Timestamp: thread, Oldest: oldest, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true,
+			})
+		}
+		if Reason(err) == "thread_not_found" {
+			return "", nil
+		} else if err != nil {
+			return "", fmt.Errorf("look for an earlier try: %w", err)
+		}
+		for _, m := range list {
+			if m.Metadata.EventType == turnEvent && m.Metadata.EventPayload["post"] == post {
+				return m.Timestamp, nil
+			}
+		}
+		if cursor == "" {
+			break
+		}
+	}
+	return "", nil
+}
+
+func (c *Client) page(ctx context.Context, p *slack.GetConversationHistoryParameters) ([]slack.Message, string, error) {
+	r, err := c.slack.GetConversationHistoryContext(ctx, p)
+	if err != nil {
+		return nil, "", err
+	}
+	return r.Messages, r.ResponseMetaData.NextCursor, nil
+}
+
+// History reads the newest messages of a channel, oldest first, and the roots among them whose
+// threads have grown since a moment.
+func (c *Client) History(ctx context.Context, channel, since string) (list []Event, grown []string, err error) {
+	var page []slack.Message
+	err = patiently(ctx, func() (err error) {
+		page, _, err = c.page(ctx, &slack.GetConversationHistoryParameters{ChannelID: channel, Limit: pageSize})
+		return err
+	})
+	for _, m := range slices.Backward(page) {
+		list = append(list, eventOf(channel, m))
+		if m.LatestReply > since {
+			grown = append(grown, m.Timestamp)
+		}
+	}
+	return list, grown, err
+}
+
+// Replies reads a thread since a moment, oldest first.
+func (c *Client) Replies(ctx context.Context, channel, root, since string) (list []Event, err error) {
+	var page []slack.Message
+	err = patiently(ctx, func() (err error) {
+		page, _, _, err = c.slack.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: root, Oldest: since, Limit: pageSize})
+		return err
+	})
+	for _, m := range page {
+		list = append(list, eventOf(channel, m))
+	}
+	return list, err
+}
+
+// Channels lists those the bot is in, at most so many.
+func (c *Client) Channels(ctx context.Context, most int) (list []string, err error) {
+	p := &slack.GetConversationsForUserParameters{Types: []string{"public_channel", "private_channel", "mpim", "im"}, Limit: 200, ExcludeArchived: true}
+	for len(list) < most {
+		var found []slack.Channel
+		err := patiently(ctx, func() (err error) {
+			found, p.Cursor, err = c.slack.GetConversationsForUserContext(ctx, p)
+			return err
+		})
+		if err != nil {
+			return list, err
+		}
+		for _, ch := range found {
+			list = append(list, ch.ID)
+		}
+		if p.Cursor == "" {
+			break
+		}
+	}
+	return list, nil
+}
+
+// patiently asks again when Slack says when.
+func patiently(ctx context.Context, ask func() error) error {
+	for {
+		err := ask()
+		limited, ok := errors.AsType[*slack.RateLimitedError](err)
+		if !ok {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(max(limited.RetryAfter, time.Second)):
+		}
+	}
+}
