@@ -86,7 +86,7 @@ func TestAskIsHeldAsTheHouse(t *testing.T) {
 		{-time.Second, `[""]`, busy + "Paused: everything (holdfast unpause)\n"},
 	} {
 		hold(c.until, c.paused)
-		if code, out, errOut := h.run("ask", "hello"); code != 1 || out != "" || !strings.HasPrefix(errOut, c.want) || m.requests() != 0 {
+		if code, out, errOut := h.run("ask", "hello"); code != 1 || out != "" || !strings.HasPrefix(errOut, c.want) || m.requests() != 0 || strings.Contains(errOut, "box") {
 			t.Errorf("%v: %d %q %q, %d requests", c, code, out, errOut, m.requests())
 		}
 	}

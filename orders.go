@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"time"
 
 	"holdfast/store"
 	"holdfast/web/command"
@@ -152,5 +154,36 @@ func (s *chosen) carryOutMany(c *call, house *client, cmd, done, say string) err
 		done = "would be " + done
 	}
 	fmt.Fprintf(c.out, "%s %s\n", counted(got.Count, "turn"), done)
+	if cmd == command.Resume && !s.DryRun {
+		return s.sayHeld(c, house, got.Turns)
+	}
+	return nil
+}
+
+// sayHeld tells of the turns that a resume has passed over, since their provider has asked to wait.
+func (s *chosen) sayHeld(c *call, house *client, resumed []string) error {
+	q := s.query()
+	if s.State == "" {
+		q.Set("waiting", "true")
+	}
+	q.Set("limit", "1000")
+	var page struct {
+		Turns []turn `json:"turns"`
+	}
+	if err := house.get("/api/v1/turns", q, &page); err != nil {
+		return err
+	}
+	held, first := 0, time.Time{}
+	for _, t := range page.Turns {
+		if slices.Contains(resumed, t.ID) || t.RetryAt == nil || !t.RetryAt.After(c.now()) {
+			continue
+		}
+		if held++; first.IsZero() || t.RetryAt.Before(first) {
+			first = *t.RetryAt
+		}
+	}
+	if held > 0 {
+		fmt.Fprintf(c.out, "%s left as they were, since the provider has asked to wait: the first until %s\n", counted(held, "turn"), clock(&first, c.now()))
+	}
 	return nil
 }

@@ -224,3 +224,32 @@ func TestDeleteQuestionS10(t *testing.T) {
 		}
 	})
 }
+
+// What is asked again is a turn of its own, also where an older one of the same person waits.
+func TestRegenerateJoinsNobody(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Config.Merge = false }, func(h *house) {
+		h.models.play("429/45s", "ok")
+		older := h.say("ann", "waits")
+		h.want(older, store.Parked)
+		if err := h.engine.Release(t.Context(), "fake/one", nil); err != nil {
+			t.Fatal(err)
+		}
+		h.settled(older, s(1))
+		h.models.play("503", "503", "503", "503", "ok:later")
+		waits := h.sayIn("room", "ann", "waits again")
+		h.wait(s(2))
+		h.want(waits, store.Retrying)
+		h.models.play("ok:later")
+		done := h.sayIn("room", "ann", "done")
+		h.settled(done, s(1))
+		h.engine.Config.Merge = true
+		h.want(waits, store.Retrying)
+		again, err := h.engine.Regenerate(t.Context(), Order{Turn: done})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.settled(again.ID, s(.5)); got.Outcome != store.Answered || got.MergedInto != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}

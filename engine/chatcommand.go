@@ -106,8 +106,7 @@ func (e *Engine) sayRetry(ctx context.Context, by store.Turn) (string, error) {
 		case err == nil:
 			return "Trying again now.", nil
 		case errors.Is(err, ErrHeld):
-			surface, _ := e.place(&by)
-			return fmt.Sprintf("The provider takes nothing until %s; it goes on by itself then.", clockOf(surface, e.Location)(now.RetryAt)), nil
+			return fmt.Sprintf("The provider takes nothing until %s; it goes on by itself then.", e.clock(now.RetryAt)), nil
 		case !errors.Is(err, ErrNotYours):
 			return "", err
 		}
@@ -147,13 +146,12 @@ func (e *Engine) sayStatus(by store.Turn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	surface, _ := e.place(&by)
 	var lines []string
 	for _, t := range open {
 		switch {
 		case t.ID == by.ID:
 		case Waits(t.State) && t.RetryAt != 0:
-			lines = append(lines, fmt.Sprintf("- waits until %s: %s", clockOf(surface, e.Location)(t.RetryAt), t.Reason.Text))
+			lines = append(lines, fmt.Sprintf("- waits until %s: %s", e.clock(t.RetryAt), t.Reason.Text))
 		case Waits(t.State):
 			lines = append(lines, "- waits: "+t.Reason.Text)
 		default:

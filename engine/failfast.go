@@ -27,11 +27,16 @@ func (e *Engine) busyText(t *store.Turn, until store.Time) string {
 	if until.Sub(e.now()) <= longBusy {
 		return Busy
 	}
-	clock := e.clock
-	if s, _ := e.place(t); s != nil && s.Traits().Clock != nil {
-		clock = s.Traits().Clock
+	clock, question := e.clock, "ask again then"
+	if s, _ := e.place(t); s != nil {
+		if s.Traits().Clock != nil {
+			clock = s.Traits().Clock
+		}
+		if s.Traits().Local { // the page, which has a box
+			question = "the question stays in the box"
+		}
 	}
-	return fmt.Sprintf("Out of capacity until %s; the question stays in the box.", clock(until))
+	return fmt.Sprintf("Out of capacity until %s; %s.", clock(until), question)
 }
 
 // elsewhere is the verdict of a turn that goes on with another model.

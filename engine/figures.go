@@ -222,11 +222,11 @@ func (e *Engine) providerShape(model string, now store.Time) *ProviderShape {
 		return p
 	}
 	p.Waiting = g.rows + len(g.inMemory)
-	switch until, why := g.rec.Gate.Closed(now.Go()); {
+	switch _, why := g.rec.Gate.Closed(now.Go()); {
 	case why == "hold":
-		p.State, p.Until, p.Class = "held", store.At(until), g.row.Class
+		p.State, p.Until, p.Class = "held", g.row.Until, g.row.Class
 	case why == "down":
-		p.State, p.Until, p.Class = "down", store.At(until), g.row.Class
+		p.State, p.Until, p.Class = "down", g.row.Until, g.row.Class
 	case g.rec.Gate.Down():
 		p.State, p.Class = "down", g.row.Class
 	}

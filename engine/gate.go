@@ -137,7 +137,7 @@ func (e *Engine) moved(g *gate, rec ladder.Gate, class, text string) {
 	g.row.Why, g.row.Until, g.row.WaitMS = why, 0, 0
 	if why != "" {
 		g.row.Until = store.At(until.Add(time.Millisecond - 1))
-		g.row.WaitMS = int64(g.row.Until - now)
+		g.row.WaitMS = lengthOf(rec, until).Milliseconds() + 1 // its end is rounded up
 	} else if class == "" && rec.IsZero() {
 		g.row.Since = 0
 	}
@@ -146,6 +146,14 @@ func (e *Engine) moved(g *gate, rec ladder.Gate, class, text string) {
 		e.Log.Info("gate closed", "until", g.row.Until.Go(), "why", why, "model", g.model())
 		g.closed = true
 	}
+}
+
+// lengthOf is how long the closing that ends then was when it began: it never lies further ahead.
+func lengthOf(rec ladder.Gate, until time.Time) time.Duration {
+	if until.Equal(rec.HoldUntil) {
+		return rec.HoldFor
+	}
+	return rec.DownFor
 }
 
 // setGateTimer arms the wheel for the end of the closing. Engine.mu is held.
@@ -234,12 +242,20 @@ func (r *gateRecord) past(now time.Time) {
 	}
 }
 
-// clampGates follows a backward clock step. Engine.mu is held.
-func (e *Engine) clampGates(now store.Time) {
+// clampGates follows a backward clock step, of which before is the moment it was made by the old
+// time: what was over stays over, and no end lies further ahead than its own length. Engine.mu is held.
+func (e *Engine) clampGates(now, before store.Time) {
 	for _, g := range e.gateList {
 		g.rec.past(now.Go())
-		if g.row.Until > now {
-			e.moved(g, g.rec.Gate.Clamped(now.Go(), time.Duration(g.row.WaitMS)*time.Millisecond), "", "")
+		rec := g.rec.Gate
+		if !rec.HoldUntil.After(before.Go()) {
+			rec.HoldUntil, rec.HoldFor = time.Time{}, 0
+		}
+		if !rec.DownUntil.After(before.Go()) {
+			rec.DownUntil = time.Time{}
+		}
+		if rec = rec.Clamped(now.Go(), 0); !rec.Equal(g.rec.Gate) {
+			e.moved(g, rec, "", "")
 		}
 	}
 }

@@ -272,6 +272,10 @@ func (f *fakeModels) Stream(ctx context.Context, p llm.Prepared) iter.Seq2[llm.E
 			if head() && yield(llm.Event{Text: arg}, nil) {
 				yield(llm.Event{Finish: &llm.Finish{Reason: "stop", TokensIn: 3, TokensOut: 1}}, nil)
 			}
+		case "call":
+			if head() && yield(llm.Event{Call: &llm.Call{ID: "c1", Name: arg, Arguments: []byte("{}")}}, nil) {
+				yield(llm.Event{Finish: &llm.Finish{Reason: "tool_calls"}}, nil)
+			}
 		case "cut":
 			if head() && yield(llm.Event{Text: "half an ans"}, nil) {
 				fail(llm.Failure{Class: llm.Network, Transient: true, Status: 200, Begun: true, Text: "the stream broke"})

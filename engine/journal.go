@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 
 	"holdfast/engine/llm"
 	"holdfast/store"
@@ -81,6 +83,38 @@ func (p *prompted) step(s store.Step) {
 		}
 		p.messages = append(p.messages, llm.Message{Role: "tool", Text: b.Text, CallID: b.CallID})
 	}
+}
+
+// openCalls are the tool calls of a journal that have no result yet, in order.
+func openCalls(steps []store.Step) []llm.Call {
+	var open []llm.Call
+	for _, s := range steps {
+		var made replyStep
+		var result resultStep
+		switch {
+		case s.Kind == "reply" && json.Unmarshal(s.Body, &made) == nil:
+			open = append(open, made.Calls...)
+		case s.Kind == "resulted" && json.Unmarshal(s.Body, &result) == nil:
+			open = slices.DeleteFunc(open, func(c llm.Call) bool { return c.ID == result.CallID })
+		}
+	}
+	return open
+}
+
+// answerCalls journals a result for every call that has none, since a model cannot go on without: no
+// bot has tools yet, so it is that there is no such tool.
+func (e *Engine) answerCalls(ctx context.Context, r *run, t *store.Turn) (verdict, bool) {
+	steps, err := e.Store.Steps(t.ID)
+	if err != nil {
+		return e.trouble(ctx, r, "read the journal", err), false
+	}
+	for _, c := range openCalls(steps) {
+		result := resultStep{CallID: c.ID, Name: c.Name, Text: "there is no tool of this name", Failed: true}
+		if v, goOn := e.write(ctx, r, t, store.Told{Step: line("resulted", e.now(), result)}); !goOn {
+			return v, false
+		}
+	}
+	return over, true
 }
 
 // line makes a journal line.

@@ -63,6 +63,9 @@ func (e *Engine) noticePost(turn store.ID) (*store.Post, error) {
 func (e *Engine) logNotice(t *store.Turn, p *store.Post, edited bool) {
 	if p != nil {
 		e.outbox.poke()
+		if surface, to := e.place(t); surface != nil { // from here on the notice says it
+			surface.Working(to, t.ID, false)
+		}
 	}
 	switch {
 	case p == nil:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,7 +189,7 @@ func TestChatCommands(t *testing.T) {
 		h.settled(h.say("ann", "!retry"), s(1))
 		h.wait(s(1))
 		lines := h.transcript()
-		if strings.Join(lines[len(lines)-3:], "|") != "user message: !retry|bot answer: Asking again.|bot answer: again" {
+		if last := lines[len(lines)-3:]; !slices.Contains(last, "bot answer: Asking again.") || !slices.Contains(last, "bot answer: again") {
 			t.Errorf("%q", lines)
 		}
 	})

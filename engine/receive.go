@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"holdfast/store"
 )
@@ -34,7 +35,7 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	}
 	a, err := e.Store.Admit(store.Admission{
 		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
-		Person: in.Person, Name: in.Name, Text: in.Text, Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0, Usage: e.countedMessage(bot, in), Command: in.Command,
+		Person: in.Person, Name: in.Name, Text: withDropped(in), Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0, Usage: e.countedMessage(bot, in), Command: in.Command,
 		Own: in.Own, Supersedes: in.supersedes,
 	})
 	if err != nil || a.Duplicate {
@@ -56,6 +57,15 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	}
 	e.wake(a.Turn, a.Conversation, "message", 0, false)
 	return a, nil
+}
+
+// withDropped is what was said, and what came with it that a model cannot read: the person is to be
+// told by the answer (S10).
+func withDropped(in Incoming) string {
+	if len(in.Dropped) == 0 {
+		return in.Text
+	}
+	return strings.TrimSpace(in.Text + "\n[came with what cannot be read here, say so: " + strings.Join(in.Dropped, ", ") + "]")
 }
 
 // tookIn follows a message that has joined a waiting turn. One that is re-arming or owed is thereby

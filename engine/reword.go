@@ -27,50 +27,73 @@ func (e *Engine) EditQuestion(ctx context.Context, bot, key, text string) error 
 	return err
 }
 
-// reword changes one message of a turn. The run is told before and after: whichever it reads, it
-// does not journal an answer to the old words.
+// reword changes one message of a turn.
 func (e *Engine) reword(turn, event store.ID, text string, c *store.Command) (store.Turn, error) {
-	e.stale(turn)
-	t, err := e.Store.Reword(event, text, e.now(), c)
-	if err != nil {
-		return t, err
+	t, err := e.change(turn, func() (store.Turn, error) { return e.Store.Reword(event, text, e.now(), c) })
+	if err == nil {
+		e.Log.Info("question changed", "turn", turn.String())
 	}
-	e.stale(turn)
-	e.Log.Info("question changed", "turn", turn.String())
-	return t, nil
+	return t, err
 }
 
-// stale tells a turn's run that what it has built or asked is not what the person wants to know any more.
-func (e *Engine) stale(turn store.ID) {
+// change makes a change of what a turn is asked, and cuts a request that asks the old words. Until its
+// run knows what has come of it, no answer is journaled, lest it be one to the old words.
+func (e *Engine) change(turn store.ID, do func() (store.Turn, error)) (store.Turn, error) {
+	before := e.runOf(turn)
+	before.changing(1)
+	t, err := do()
+	if err == nil {
+		e.runOf(turn).asks(t.Messages)
+	}
+	before.changing(-1)
+	return t, err
+}
+
+// runOf is a turn's run, nil if it is only a row.
+func (e *Engine) runOf(turn store.ID) *run {
 	e.mu.Lock()
-	r := e.sched.runs[turn]
-	e.mu.Unlock()
+	defer e.mu.Unlock()
+	return e.sched.runs[turn]
+}
+
+// changing notes that a change of the question begins (1) or has ended (-1).
+func (r *run) changing(by int) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.reworded = true
-	if r.cut != nil {
+	r.changes += by
+}
+
+// asks tells that the question now counts so many messages and changes.
+func (r *run) asks(messages int) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.latest = max(r.latest, messages)
+	if r.cut != nil && r.latest > r.built {
 		r.cut(errReworded)
 	}
 }
 
-// isStale reports that the question has changed since the context was built.
+// builtFrom tells how many messages and changes the context has been built from.
+func (r *run) builtFrom(messages int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.messages, r.built = messages, messages
+}
+
+// isStale reports that the question has changed since the context was built, or is being changed.
 func (r *run) isStale() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.reworded
+	return r.changes > 0 || r.latest > r.built
 }
 
-// fresh is told before a context is built.
-func (r *run) fresh() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.reworded = false
-}
-
-// cuttable lets stale end the request under way; nil = none is.
+// cuttable lets a change end the request under way; nil = none is.
 func (r *run) cuttable(cut context.CancelCauseFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,6 +152,6 @@ func (e *Engine) DeleteQuestion(ctx context.Context, bot, key string) error {
 			return err
 		}
 	}
-	e.stale(ev.Turn)
-	return e.Store.Withdraw(ev.ID, e.now())
+	_, err = e.change(ev.Turn, func() (store.Turn, error) { return e.Store.Withdraw(ev.ID, e.now()) })
+	return err
 }

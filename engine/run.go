@@ -57,8 +57,10 @@ type run struct {
 	request int             // number of the request under way; 0 = none
 	sent    time.Time
 
-	reworded bool                    // the question has changed since the context was built (see reword.go)
-	cut      context.CancelCauseFunc // ends the request under way; nil = none
+	built   int                     // messages and changes of the question that the context was built from (see reword.go)
+	latest  int                     // … that there were at its last change
+	changes int                     // changes under way
+	cut     context.CancelCauseFunc // ends the request under way; nil = none
 }
 
 // verdict says how a goroutine left its run.
@@ -141,10 +143,20 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 	if v, ok := e.isOther(ctx, r, &t); ok {
 		return v
 	}
+	if joined, err := e.joinOlder(r, &t); err != nil {
+		return e.trouble(ctx, r, "join an older turn", err)
+	} else if joined {
+		return over
+	}
 	if !r.begun && (t.FirstFailed != 0 || t.Resumed != "" || t.State != store.Queued) {
 		e.logResumed(r, t)
 	}
 	r.begun = true
+	if t.Requests > 0 { // the last run may have been cut between a call and its result
+		if v, goOn := e.answerCalls(ctx, r, &t); !goOn {
+			return v
+		}
+	}
 	for {
 		v, goOn := e.step(ctx, r, &t, bot)
 		if !goOn {

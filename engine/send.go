@@ -68,7 +68,6 @@ func (e *Engine) fallback(r *run, bot *Bot, from string) (string, bool) {
 
 // prepare builds the context and fixes the bytes of the send.
 func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
-	r.fresh()
 	history, err := e.Store.History(t.Conversation, t.ID, historyLimit)
 	if err != nil {
 		return err
@@ -82,7 +81,8 @@ func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
 	if err != nil {
 		return err
 	}
-	r.prepared, r.messages = &prepared, p.said
+	r.prepared = &prepared
+	r.builtFrom(p.said)
 	return nil
 }
 

@@ -63,14 +63,10 @@ func (e *Engine) afterCalls(ctx context.Context, r *run, t *store.Turn, bot *Bot
 		return v, false
 	}
 	told.Step = line("reply", e.now(), replyStep{Text: a.text, Calls: a.calls})
-	v, goOn := e.journal(ctx, r, t, told)
-	for _, c := range a.calls {
-		if !goOn {
-			break
-		}
-		v, goOn = e.write(ctx, r, t, store.Told{Step: line("resulted", e.now(), resultStep{CallID: c.ID, Name: c.Name, Text: "there is no tool of this name", Failed: true})})
+	if v, goOn := e.journal(ctx, r, t, told); !goOn {
+		return v, false
 	}
-	return v, goOn
+	return e.answerCalls(ctx, r, t)
 }
 
 // journal stores a completed step and gives the slot back.

@@ -229,7 +229,7 @@ func (s *sim) heal() {
 		s.passUntil(s.again)
 	}
 	s.settle("of its own", func(t store.Turn) bool {
-		return s.mayBePaused(t) || t.Reason.Why == "stale" && t.State == store.Owed
+		return strings.HasPrefix(t.Gate, pauseKey) || s.mayBePaused(t) || t.Reason.Why == "stale" && t.State == store.Owed
 	})
 	if s.failed() {
 		return

@@ -38,7 +38,7 @@ type simRequest struct {
 	model  string // PROVIDER/MODEL
 	wall   store.Time
 	sent   time.Time
-	word   string // what became of it
+	word   string   // what became of it
 	labels []string // of the messages it answers
 	room   string   // of the last one
 }
@@ -101,8 +101,11 @@ func (m *simModels) within(r *simRequest, d time.Duration) (n int) {
 		if time.Since(other.sent) > d {
 			break
 		}
-		if !strings.HasPrefix(other.word, "call") && slices.Equal(other.labels, r.labels) && other.room == r.room {
+		if slices.Equal(other.labels, r.labels) && other.room == r.room {
 			n++
+			if strings.HasPrefix(other.word, "call") { // a step is complete
+				break
+			}
 		}
 	}
 	return n

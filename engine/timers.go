@@ -263,7 +263,7 @@ func (e *Engine) stepped(step time.Duration) {
 				e.dropTimer(turn)
 			}
 		}
-		e.clampGates(now)
+		e.clampGates(now, now.Add(-step))
 		e.mu.Unlock()
 	}
 	e.wheel.Stepped()

@@ -76,7 +76,7 @@ func writes(t *testing.T, s *Store) {
 	fork := hello(t0, "plan2", "ada", "again")
 	fork.Merge, fork.Supersedes = false, a.Turn
 	forked := admit(t, s, fork)
-	add(nil, s.Withdraw(forked.Turn, t0))
+	add(s.Withdraw(forked.Turn, t0))
 	add(s.SettleTurn(Settled{Turn: forked.Turn, At: t0, Outcome: Cancelled}))
 	add(nil, s.RenameChat("plan2", "x", t0, nil))
 	add(nil, s.SetMeta("k", "v", nil))

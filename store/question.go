@@ -69,14 +69,15 @@ func (f *fact) moveQuestion(t *Turn, of object) error {
 }
 
 // Withdraw takes an event back whose message was deleted: its text goes, from the transcript as
-// well. The turn that answers it must not be done, or be cancelled: ErrSettled else. ErrNotFound.
-func (s *Store) Withdraw(event ID, now Time) error {
-	return wrap("take a message back", s.write(now, func(f *fact) error {
+// well. The turn that answers it, which it returns, must not be done, or be cancelled: ErrSettled
+// else. ErrNotFound.
+func (s *Store) Withdraw(event ID, now Time) (t Turn, err error) {
+	err = s.write(now, func(f *fact) error {
 		var answers ID
-		if err := f.one(`SELECT turn FROM events WHERE id = ?`, event).Scan(&answers); err != nil {
-			return err
+		err := f.one(`SELECT turn FROM events WHERE id = ?`, event).Scan(&answers)
+		if err == nil {
+			t, err = f.turn(answers)
 		}
-		t, err := f.turn(answers)
 		switch {
 		case err != nil:
 			return err
@@ -91,5 +92,6 @@ func (s *Store) Withdraw(event ID, now Time) error {
 			return f.changed(gone)
 		}
 		return f.moveQuestion(&t, gone)
-	}))
+	})
+	return outcome("take a message back", t, err)
 }

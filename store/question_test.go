@@ -63,8 +63,8 @@ func TestWithdrawS10(t *testing.T) {
 		t.Fatalf("%+v", b)
 	}
 	head := s.Head()
-	if err := s.Withdraw(b.Turn, t0+2); err != nil {
-		t.Fatal(err)
+	if turn, err := s.Withdraw(b.Turn, t0+2); err != nil || turn.ID != a.Turn || turn.Messages != 3 {
+		t.Fatalf("%+v, %v", turn, err)
 	}
 	if got := changesAfter(t, s, head); !slices.Equal(got, []string{"removed message/" + b.Turn.String(), "turn " + a.Turn.String()}) {
 		t.Errorf("changes %v", got)
@@ -81,7 +81,7 @@ func TestWithdrawS10(t *testing.T) {
 		t.Errorf("%+v, %v", h, err)
 	}
 	settle(t, s, Settled{Turn: a.Turn, At: t0, Outcome: Answered})
-	if err := s.Withdraw(a.Turn, t0); !errors.Is(err, ErrSettled) {
+	if _, err := s.Withdraw(a.Turn, t0); !errors.Is(err, ErrSettled) {
 		t.Errorf("of an answered turn: %v", err)
 	}
 }

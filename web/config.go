@@ -14,7 +14,7 @@ import (
 // Config is the [web] section.
 type Config struct {
 	Listen      string            `toml:"listen"`
-	PublicURL   string            `toml:"public_url"`          // how browsers reach the page from elsewhere: scheme and host; "" = not at all
+	PublicURL   string            `toml:"public_url"`          // how browsers reach the page from elsewhere: scheme and host; "" = not at all. With it a proxy on this machine or in a private network is believed in X-Forwarded-For
 	Token       string            `toml:"token" secret:"true"` // bearer token of the API; "" = <dir>/web.token
 	Public      string            `toml:"public"`              // a bot's name; "" = no visitors
 	PublicTools []string          `toml:"public_tools"`        // its tools for visitors
@@ -52,6 +52,9 @@ func (c Config) Validate(problem func(key, what string)) {
 }
 
 func (c Config) validateCodes(problem func(key, what string)) {
+	if len(c.Codes) > 0 && c.Public == "" {
+		problem("codes", `are for visitors, who need a bot; write public = "NAME", or leave them out`)
+	}
 	names := make([]string, 0, len(c.Codes))
 	for name := range c.Codes {
 		names = append(names, name)

@@ -13,7 +13,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"holdfast/store"
-	"holdfast/web/command"
 )
 
 const (
@@ -167,27 +166,6 @@ func (c *conn) write() error {
 		if err != nil {
 			return err
 		}
-	}
-}
-
-// mayAsk reports a message that is understood, and that this caller may send.
-func (c *conn) mayAsk(h hello) bool {
-	switch h.T {
-	case "hello":
-		return h.Chat == "" || command.ValidID(h.Chat)
-	case "log":
-		_, ok := readLevel(h.Level)
-		return !c.caller.visits() && (ok || h.Level == "")
-	}
-	return false
-}
-
-// followLog begins, changes or ends the log on a page.
-func (c *conn) followLog(level string) {
-	if l, ok := readLevel(level); ok {
-		c.server.tail.follow(c, l)
-	} else {
-		c.server.tail.leave(c)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdfast/store"
+	"holdfast/web/command"
 )
 
 // replayLongest is how many changes a page may be behind until it gets a snapshot instead.
@@ -118,6 +119,27 @@ func (c *conn) introduce(chat string) error {
 	}
 	c.learn(chats)
 	return nil
+}
+
+// mayAsk reports a message that is understood, and that this caller may send.
+func (c *conn) mayAsk(h hello) bool {
+	switch h.T {
+	case "hello":
+		return h.Chat == "" || command.ValidID(h.Chat)
+	case "log":
+		_, ok := readLevel(h.Level)
+		return !c.caller.visits() && (ok || h.Level == "")
+	}
+	return false
+}
+
+// followLog begins, changes or ends the log on a page.
+func (c *conn) followLog(level string) {
+	if l, ok := readLevel(level); ok {
+		c.server.tail.follow(c, l)
+	} else {
+		c.server.tail.leave(c)
+	}
 }
 
 // welcomeFrame is the first answer to a hello.

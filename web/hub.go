@@ -53,6 +53,9 @@ func (h *hub) follow(c *conn, chat string) int64 {
 func (h *hub) run(ctx context.Context) {
 	for h.wait(ctx, h.live.joined, nil, 0) {
 		for {
+			if !h.watched() {
+				break
+			}
 			changed := h.store.Changed() // taken before the read: a commit between the two is not missed
 			more, err := h.pump()
 			if err != nil {
@@ -61,9 +64,6 @@ func (h *hub) run(ctx context.Context) {
 					return
 				}
 				continue
-			}
-			if !h.watched() {
-				break
 			}
 			if !h.wait(ctx, nil, nil, hubPause) || !more && !h.wait(ctx, changed, h.live.left, 0) {
 				return

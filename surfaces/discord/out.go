@@ -30,6 +30,9 @@ func (s *Surface) Post(ctx context.Context, to engine.Place, p store.Post) (hand
 	s.mu.Lock()
 	t := rest.Try{Name: name(p), Again: p.Tries > 0, Since: p.Created.Go(), Self: s.me}
 	s.mu.Unlock()
+	if p.Created == 0 { // an alert
+		t.Since = time.Now().Add(-time.Hour)
+	}
 	for _, x := range others {
 		t.Not = append(t.Not, x.Handle)
 	}
@@ -46,8 +49,8 @@ func (s *Surface) Edit(ctx context.Context, to engine.Place, p store.Post) error
 	return s.outcome(s.rest.Change(ctx, to.Channel, p.Handle, o, name(p)))
 }
 
-// name is a post's, for its nonces.
-func name(p store.Post) string { return "hf-" + p.ID.String() }
+// name is a message's, for its nonces: an alert's messages have one id.
+func name(p store.Post) string { return fmt.Sprintf("hf-%s-%d", p.ID, p.Part) }
 
 // prepare ends the sign of the post's turn and returns the message that it must be.
 func (s *Surface) prepare(ctx context.Context, to engine.Place, p store.Post) (o rest.Outgoing, err error) {

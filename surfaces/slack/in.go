@@ -7,54 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/slack/api"
 	"holdfast/surfaces/slack/socket"
 )
 
 // lateEdit is how old a message may be when an edit that adds the first mention still makes a turn.
 const lateEdit = 15 * time.Minute
 
-// event is what Slack tells of a message.
-type event struct {
-	Type        string `json:"type"` // "message" | "app_mention"
-	SubType     string `json:"subtype"`
-	Channel     string `json:"channel"`
-	ChannelType string `json:"channel_type"` // "im" | "mpim" | "channel" | "group"; not in an app_mention
-	User        string `json:"user"`
-	Bot         string `json:"bot_id"`
-	Text        string `json:"text"`
-	TS          string `json:"ts"`
-	Thread      string `json:"thread_ts"`
-	Sent        string `json:"client_msg_id"`
-	Team        string `json:"team"` // its sender's; and so are the next two
-	UserTeam    string `json:"user_team"`
-	SourceTeam  string `json:"source_team"`
-	Files       []struct{ Name, Title string }
-	Message     *event `json:"message"` // message_changed: as it is now
-	Deleted     string `json:"deleted_ts"`
-}
-
-// direct tells whether it is between one person and the bot alone.
-func (m event) direct() bool { return m.ChannelType == "im" || strings.HasPrefix(m.Channel, "D") }
-
-// thread is where an answer goes: in channels always to the root, in a direct message only if the
-// person has opened a thread.
-func (m event) thread() string {
-	if m.Thread != "" || m.direct() {
-		return m.Thread
-	}
-	return m.TS
-}
-
 // envelope takes in what the socket brings. An error means that it must come again.
 func (s *Surface) envelope(ctx context.Context, e socket.Envelope) error {
 	switch e.Type {
 	case "events_api":
-		var p struct{ Event event }
+		var p struct{ Event api.Event }
 		if err := json.Unmarshal(e.Payload, &p); err != nil {
 			s.Log.Warn("an event that cannot be read", "surface", s.Name(), "err", err)
 			return nil
@@ -67,7 +35,7 @@ func (s *Surface) envelope(ctx context.Context, e socket.Envelope) error {
 }
 
 // message takes in a message, or what has become of one.
-func (s *Surface) message(ctx context.Context, m event) error {
+func (s *Surface) message(ctx context.Context, m api.Event) error {
 	s.taking.Lock()
 	defer s.taking.Unlock()
 	if m.Type != "message" && m.Type != "app_mention" {
@@ -75,7 +43,7 @@ func (s *Surface) message(ctx context.Context, m event) error {
 	}
 	switch m.SubType {
 	case "message_changed": // known already, unless the edit has added the mention
-		if m.Message == nil || time.Since(timeOf(m.Message.TS).Go()) > lateEdit {
+		if m.Message == nil || time.Since(api.Moment(m.Message.TS)) > lateEdit {
 			return nil
 		}
 		now := *m.Message
@@ -93,25 +61,22 @@ func (s *Surface) message(ctx context.Context, m event) error {
 }
 
 // wants tells whether a message is for the bot and from somebody it serves.
-func (s *Surface) wants(m event) bool {
-	switch m.SubType {
-	case "", "file_share", "thread_broadcast", "me_message", "bot_message":
-	default:
-		return false
-	}
-	return m.User != s.me.user && (m.Bot == "" || m.Bot != s.me.bot) && s.serves(m) && s.addressed(m)
+func (s *Surface) wants(m api.Event) bool {
+	own := m.User == s.me.User || m.Bot != "" && m.Bot == s.me.Bot
+	return m.Said() && !own && s.serves(m) && s.addressed(m)
 }
 
 // take makes a turn of a message that the bot wants. Nothing else is stored. A second event of the
 // same message is known by its key; one that a client has sent twice by its own id, which memory
 // alone knows: the second follows within seconds.
-func (s *Surface) take(ctx context.Context, m event) error {
+func (s *Surface) take(ctx context.Context, m api.Event) error {
 	if other := s.sent.of(m.Sent); !s.wants(m) || other != "" && other != m.TS {
 		return nil
 	}
 	in := engine.Incoming{
-		Bot: s.cfg.Bot, Surface: s.Name(), Channel: m.Channel, Thread: m.thread(), Title: s.title(ctx, m), Key: s.key(m.Channel, m.TS),
-		Person: person(m.from()), Name: s.name(ctx, m.from()), Text: s.words(ctx, m.Text), At: timeOf(m.TS),
+		Bot: s.cfg.Bot, Surface: s.Name(), Channel: m.Channel, Thread: m.Root(), Title: s.title(ctx, m), Key: s.key(m.Channel, m.TS),
+		Person: person(m.From()), Name: s.names.Person(ctx, m.From()), At: store.At(api.Moment(m.TS)),
+		Text: api.Words(m.Text, s.me.User, func(id string) string { return s.names.Person(ctx, id) }),
 	}
 	for _, f := range m.Files {
 		in.Dropped = append(in.Dropped, cmp.Or(f.Name, f.Title, "a file"))
@@ -131,27 +96,24 @@ func (s *Surface) take(ctx context.Context, m event) error {
 	return nil
 }
 
-// from is who has sent it: a person, or a bot that is no person.
-func (m event) from() string { return cmp.Or(m.User, m.Bot) }
-
 // key names a message's event in the store.
 func (s *Surface) key(channel, ts string) string {
-	return "slack:" + s.me.team + ":" + channel + ":" + ts
+	return "slack:" + s.me.Team + ":" + channel + ":" + ts
 }
 
 // serves tells whether the bot answers who sent it, in that place (S9): other bots and people of
 // other workspaces only if they are named.
-func (s *Surface) serves(m event) bool {
+func (s *Surface) serves(m api.Event) bool {
 	if slices.Contains(s.cfg.AllowUsers, m.User) || slices.Contains(s.cfg.AllowUsers, m.Bot) && m.Bot != "" {
-		return m.direct() || s.allowed(m.Channel)
+		return m.Direct() || s.allowed(m.Channel)
 	}
-	foreign := func(team string) bool { return team != "" && s.me.team != "" && team != s.me.team }
+	foreign := func(team string) bool { return team != "" && s.me.Team != "" && team != s.me.Team }
 	switch {
-	case len(s.cfg.AllowUsers) > 0 && !m.direct(), m.Bot != "", m.User == "":
+	case len(s.cfg.AllowUsers) > 0 && !m.Direct(), m.Bot != "", m.User == "":
 		return false
 	case foreign(m.Team), foreign(m.UserTeam), foreign(m.SourceTeam):
 		return false
-	case m.direct():
+	case m.Direct():
 		return s.cfg.DM && len(s.cfg.AllowUsers) == 0
 	}
 	return s.allowed(m.Channel)
@@ -162,20 +124,18 @@ func (s *Surface) allowed(channel string) bool {
 }
 
 // addressed tells whether a message is meant for the bot.
-func (s *Surface) addressed(m event) bool {
+func (s *Surface) addressed(m api.Event) bool {
 	switch {
-	case m.direct() || strings.Contains(m.Text, "<@"+s.me.user+">") || strings.Contains(m.Text, "<@"+s.me.user+"|"):
-		return true
-	case s.Reply == "always":
+	case m.Direct() || m.Mentions(s.me.User) || s.Reply == "always":
 		return true
 	case s.Reply == "thread":
-		return m.Thread != "" && s.talks[m.Channel+"/"+m.Thread] && !mentionsSomebody.MatchString(m.Text)
+		return m.Thread != "" && s.talks[m.Channel+"/"+m.Thread] && !m.Mentions("")
 	}
 	return false
 }
 
 // deleted cancels the waiting turn of a message that is deleted (S10), unless it answers others too.
-func (s *Surface) deleted(ctx context.Context, m event) {
+func (s *Surface) deleted(ctx context.Context, m api.Event) {
 	open := []store.State{store.Queued, store.Retrying, store.Parked, store.Rearming, store.Owed}
 	turns, _, err := s.engine.Load().Store.Turns(store.Filter{States: open, Bot: s.cfg.Bot, Limit: 1000})
 	for _, t := range turns {
@@ -193,4 +153,12 @@ func (s *Surface) deleted(ctx context.Context, m event) {
 	if err != nil {
 		s.Log.Warn("a deleted message's turn could not be cancelled", "surface", s.Name(), "err", err)
 	}
+}
+
+// title is what a new conversation is called.
+func (s *Surface) title(ctx context.Context, m api.Event) string {
+	if m.Direct() {
+		return "Direct messages"
+	}
+	return s.names.Channel(ctx, m.Channel)
 }

@@ -163,26 +163,6 @@ func TestFilesDeletesEditsS10(t *testing.T) {
 	})
 }
 
-func TestWords(t *testing.T) {
-	surfacetest.In(t, newFake, func(h *surfacetest.House, f *fake) {
-		s := f.Surface().(*Surface)
-		s.me = self{user: botUser}
-		for _, c := range [][2]string{
-			{"<@U0BOT> !stop", "!stop"},
-			{"<@U0BOT|ada>: hi <@U0BOT>", "hi"},
-			{"ask <@U0BOT> or <@U0ALICE>", "ask @you or @alice"},
-			{"a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"},
-			{"see <https://example.org/x?a=1&amp;b=2> and <http://example.org|example.org> and <https://example.org|the page>", "see https://example.org/x?a=1&b=2 and http://example.org and the page (https://example.org)"},
-			{"<mailto:a@b.org|a@b.org> in <#C01|general>, <!here> <!subteam^S1|@crew> <!date^1^{time}|noon>", "a@b.org in #general, @here @crew @noon"},
-		} {
-			if got := s.words(h.T.Context(), c[0]); got != c[1] {
-				t.Errorf("%q: %q, want %q", c[0], got, c[1])
-			}
-		}
-		s.client.CloseIdleConnections()
-	})
-}
-
 // S2: replies in threads are caught up too, at most 50 of a conversation, and nothing from before
 // the window or from before the first start.
 func TestCatchUpS2(t *testing.T) {

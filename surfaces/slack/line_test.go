@@ -245,7 +245,7 @@ func TestCheck(t *testing.T) {
 	surfacetest.In(t, newFake, func(h *surfacetest.House, f *fake) {
 		f.cfg.AllowChannels = []string{general}
 		s := f.Surface().(*Surface)
-		defer s.client.CloseIdleConnections()
+		defer s.api.Close()
 		f.scopes = "chat:write,im:history,app_mentions:read,channels:history,groups:history,mpim:history,users:read,im:write,channels:read,groups:read,im:read,mpim:read"
 		if got := s.Check(h.T.Context()); got != nil {
 			t.Errorf("finds %q", got)
@@ -260,18 +260,6 @@ func TestCheck(t *testing.T) {
 			t.Errorf("finds %q", got)
 		}
 	})
-}
-
-func TestManifestNamesEveryScope(t *testing.T) {
-	m := Manifest(`A "bot"`)
-	for _, s := range scopes() {
-		if !strings.Contains(m, "      - "+s[0]+"\n") {
-			t.Errorf("%s is missing", s[0])
-		}
-	}
-	if !strings.Contains(m, `name: "A \"bot\""`) || !strings.Contains(m, "socket_mode_enabled: true") || !strings.Contains(m, "messages_tab_read_only_enabled: false") {
-		t.Error(m)
-	}
 }
 
 // What is said of a post is its turn, its part and its own id (N8), and nothing that loads pages.

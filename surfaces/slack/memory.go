@@ -48,23 +48,14 @@ func (s *Surface) recall(st *store.Store) {
 	if err != nil {
 		s.Log.Error("what was known of Slack cannot be read", "surface", s.Name(), "err", err)
 	}
-	for before, n := store.Time(0), 0; n < talksKept; {
-		chats, err := st.Chats(before, 500)
-		if err != nil || len(chats) == 0 {
-			if err != nil {
-				s.Log.Error("conversations cannot be read", "surface", s.Name(), "err", err)
-			}
-			return
-		}
-		for _, c := range chats {
-			if n++; c.Surface == s.Name() && c.Bot == s.cfg.Bot {
-				s.talks[c.Channel+"/"+c.Thread] = true
-				s.memory.saw(c.Channel, "")
-			}
-		}
-		before = chats[len(chats)-1].Active
-		if len(chats) < 500 {
-			return
+	chats, err := st.Chats(0, talksKept)
+	if err != nil {
+		s.Log.Error("conversations cannot be read", "surface", s.Name(), "err", err)
+	}
+	for _, c := range chats {
+		if c.Surface == s.Name() && c.Bot == s.cfg.Bot {
+			s.talks[c.Channel+"/"+c.Thread] = true
+			s.memory.saw(c.Channel, "")
 		}
 	}
 }

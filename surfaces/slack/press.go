@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
-
-	slackapi "github.com/slack-go/slack"
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/slack/api"
 )
 
 // Actions of buttons. Their value is the turn's id, so that a button of an old turn never acts on a
@@ -20,38 +18,14 @@ const (
 	pressStop = "stop"
 )
 
-const sectionMost = 3000 // characters of a section
-
-// notice is a notice's text with its buttons.
-func notice(turn store.ID, text string) []slackapi.Block {
-	shown := []rune(text)
-	shown = shown[:min(len(shown), sectionMost)]
-	button := func(action, label string) *slackapi.ButtonBlockElement {
-		return slackapi.NewButtonBlockElement(action, turn.String(), slackapi.NewTextBlockObject(slackapi.PlainTextType, label, false, false))
-	}
-	return []slackapi.Block{
-		slackapi.NewSectionBlock(slackapi.NewTextBlockObject(slackapi.MarkdownType, string(shown), false, false), nil, nil),
-		slackapi.NewActionBlock("", button(pressTry, "Try now"), button(pressStop, "Stop")),
-	}
-}
-
-// press is a button that somebody has pressed.
-type press struct {
-	Type    string
-	User    struct{ ID string }
-	Channel struct{ ID string }
-	Message struct {
-		Thread string `json:"thread_ts"`
-	}
-	Actions []struct {
-		Action string `json:"action_id"`
-		Value  string
-	}
+// buttons are those of a notice.
+func buttons(turn store.ID) []api.Button {
+	return []api.Button{{Action: pressTry, Value: turn.String(), Label: "Try now"}, {Action: pressStop, Value: turn.String(), Label: "Stop"}}
 }
 
 // pressed carries a button out and, beside the line, tells who pressed what came of it.
 func (s *Surface) pressed(ctx context.Context, payload []byte) {
-	var p press
+	var p api.Press
 	if err := json.Unmarshal(payload, &p); err != nil || p.Type != "block_actions" {
 		return
 	}
@@ -63,11 +37,7 @@ func (s *Surface) pressed(ctx context.Context, payload []byte) {
 		s.hands.Go(func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
-			options := []slackapi.MsgOption{slackapi.MsgOptionText(text, false)}
-			if p.Message.Thread != "" {
-				options = append(options, slackapi.MsgOptionTS(p.Message.Thread))
-			}
-			if _, err := s.api.PostEphemeralContext(ctx, p.Channel.ID, p.User.ID, options...); err != nil {
+			if err := s.api.Tell(ctx, p.Channel.ID, p.Message.Thread, p.User.ID, text); err != nil {
 				s.Log.Debug("who pressed a button could not be told", "surface", s.Name(), "err", err)
 			}
 		})
@@ -103,21 +73,4 @@ func (s *Surface) press(ctx context.Context, action, value, by string) string {
 		return "Trying again now."
 	}
 	return ""
-}
-
-// asked is the ts of the message that a turn answers; "" if it was none of Slack's.
-func (s *Surface) asked(conversation, turn store.ID) string {
-	e := s.engine.Load()
-	if e == nil {
-		return ""
-	}
-	h, err := e.Store.History(conversation, turn, 1)
-	if err != nil || len(h) == 0 || h[0].Turn != turn || len(h[0].Events) == 0 {
-		return ""
-	}
-	parts := strings.Split(h[0].Events[0].Key, ":")
-	if len(parts) != 4 || parts[0] != "slack" {
-		return ""
-	}
-	return parts[3]
 }

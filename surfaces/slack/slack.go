@@ -3,22 +3,18 @@ package slack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	slackapi "github.com/slack-go/slack"
-
 	"holdfast/engine"
 	"holdfast/store"
 	"holdfast/surfaces/markup"
+	"holdfast/surfaces/slack/api"
 	"holdfast/surfaces/slack/socket"
 )
 
@@ -32,49 +28,41 @@ type Parts struct {
 // Surface is one bot in one Slack workspace; it implements engine.Surface.
 type Surface struct {
 	Parts
-	cfg     Config
-	api     *slackapi.Client // makes each request once
-	client  *http.Client
-	hands   sync.WaitGroup // what Run must wait for
-	working working
-	pace    pace
-
+	cfg    Config
+	api    *api.Client
+	names  *api.Names
+	signs  *api.Signs
+	hands  sync.WaitGroup                // what Run must wait for
 	engine atomic.Pointer[engine.Engine] // nil until Run
 
 	taking sync.Mutex // one event at a time; guards the rest of this block
-	me     self
+	me     api.Self
 	memory memory
-	sent   recent            // client_msg_ids
-	talks  map[string]bool   // threads where the bot has been spoken to
-	names  map[string]string // of people and channels, as far as known
+	sent   recent          // client_msg_ids
+	talks  map[string]bool // threads where the bot has been spoken to
 
 	mu     sync.Mutex
 	unsent map[store.ID]bool // posts of which every try so far was surely refused
 }
 
-// self is who the bot is, as auth.test says.
-type self struct{ user, bot, team string }
-
 // New makes it; nothing is sent yet.
 func New(c Config, p Parts) *Surface {
 	p.Reply = cmp.Or(p.Reply, "thread")
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if p.Dial != nil {
-		transport.DialContext = p.Dial
-	}
-	client := &http.Client{
-		Transport: transport, Timeout: 30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	api := slackapi.New(c.BotToken, slackapi.OptionAppLevelToken(c.AppToken), slackapi.OptionHTTPClient(client), slackapi.OptionAPIURL(strings.TrimSuffix(c.APIURL, "/")+"/"))
+	client := api.New(api.Config{URL: c.APIURL, AppToken: c.AppToken, BotToken: c.BotToken, Dial: p.Dial})
 	return &Surface{
-		Parts: p, cfg: c, api: api, client: client, working: newWorking(), pace: newPace(),
-		talks: map[string]bool{}, names: map[string]string{}, unsent: map[store.ID]bool{},
+		Parts: p, cfg: c, api: client, names: api.NewNames(client, p.Log), signs: api.NewSigns(client, p.Log),
+		talks: map[string]bool{}, unsent: map[store.ID]bool{},
 	}
 }
 
 // Name is "slack/NAME".
 func (s *Surface) Name() string { return "slack/" + s.cfg.Name }
+
+// Check finds what is missing; see api.Client.Check.
+func (s *Surface) Check(ctx context.Context) []string { return s.api.Check(ctx, s.cfg.AllowChannels) }
+
+// Manifest is the app as Slack can be told it; see api.Manifest.
+func Manifest(name string) string { return api.Manifest(name) }
 
 // person is how people of Slack are called in the house.
 func person(id string) string { return "slack:" + id }
@@ -111,10 +99,10 @@ func mention(persons []string) string {
 func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 	s.engine.Store(e)
 	s.recall(e.Store)
-	defer s.client.CloseIdleConnections()
+	defer s.api.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	var parts sync.WaitGroup
-	parts.Go(func() { s.keepWorking(ctx) })
+	parts.Go(func() { s.signs.Run(ctx) })
 	parts.Go(func() { s.keepMemory(ctx) })
 	err := socket.Run(ctx, socket.Config{
 		Open: s.open, Up: s.catchUp, Dial: s.Dial, Log: s.Log,
@@ -128,49 +116,53 @@ func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 
 // open asks who the bot is, once, and where the next socket opens.
 func (s *Surface) open(ctx context.Context) (string, error) {
-	if s.self() == (self{}) {
-		r, err := s.api.AuthTestContext(ctx)
+	s.taking.Lock()
+	known := s.me.User != ""
+	s.taking.Unlock()
+	if !known {
+		me, err := s.api.Self(ctx)
 		if err != nil {
 			return "", lasting("bot_token", err)
 		}
 		s.taking.Lock()
-		s.me = self{r.UserID, r.BotID, r.TeamID}
+		s.me = me
 		s.taking.Unlock()
 	}
-	_, url, err := s.api.StartSocketModeContext(ctx)
+	url, err := s.api.Socket(ctx)
 	return url, lasting("app_token", err)
 }
 
-func (s *Surface) self() self {
-	s.taking.Lock()
-	defer s.taking.Unlock()
-	return s.me
-}
-
-// lasting makes an error that no new try mends a socket.Fatal with what to do.
+// lasting makes an error that no new try mends a socket.Fatal.
 func lasting(token string, err error) error {
-	if advice := advice(token, reason(err)); advice != "" {
-		return &socket.Fatal{Err: errors.New(advice)}
+	if advice := api.Lasting(token, err); advice != nil {
+		return &socket.Fatal{Err: advice}
 	}
 	return err
 }
 
-// reason is Slack's own word for an error; "" if it is none of Slack's.
-func reason(err error) string {
-	if r, ok := errors.AsType[slackapi.SlackErrorResponse](err); ok {
-		return r.Err
+// Working shows or hides the sign that a turn is being worked on.
+func (s *Surface) Working(to engine.Place, turn store.ID, on bool) {
+	if on {
+		s.signs.Show(turn.String(), api.Sign{Channel: to.Channel, Thread: to.Thread, Asked: func() string { return s.asked(to, turn) }})
+	} else {
+		s.signs.Hide(turn.String(), true)
 	}
-	return ""
 }
 
-// tsOf is a moment as Slack's message ids have it; ids of equal length sort by time.
-func tsOf(t time.Time) string { return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000) }
+// Draft is a sign of life: Slack shows no text so far, since a message that streams cannot be edited
+// afterwards.
+func (s *Surface) Draft(_ engine.Place, turn store.ID, _ string) { s.signs.Alive(turn.String()) }
 
-// timeOf is when a message was sent; 0 if that is no id.
-func timeOf(ts string) store.Time {
-	f, err := strconv.ParseFloat(ts, 64)
-	if err != nil {
-		return 0
+// asked is the ts of the message that a turn answers; "" if it was none of Slack's.
+func (s *Surface) asked(to engine.Place, turn store.ID) string {
+	e := s.engine.Load()
+	if e == nil {
+		return ""
 	}
-	return store.Time(f * 1000)
+	h, err := e.Store.History(to.Conversation, turn, 1)
+	if err != nil || len(h) == 0 || h[0].Turn != turn || len(h[0].Events) == 0 {
+		return ""
+	}
+	parts := strings.Split(h[0].Events[0].Key, ":")
+	return parts[len(parts)-1]
 }

@@ -5,7 +5,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,24 +151,6 @@ func (c *Client) Tell(ctx context.Context, channel, thread, user, text string) e
 	}
 	_, err := c.slack.PostEphemeralContext(ctx, channel, user, options...)
 	return err
-}
-
-// UserName is how a person is called there.
-func (c *Client) UserName(ctx context.Context, id string) (string, error) {
-	u, err := c.slack.GetUserInfoContext(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	return cmp.Or(u.Profile.DisplayName, u.RealName, u.Name), nil
-}
-
-// ChannelName is how a channel is called, with its sign.
-func (c *Client) ChannelName(ctx context.Context, id string) (string, error) {
-	ch, err := c.slack.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: id})
-	if err != nil {
-		return "", err
-	}
-	return "#" + ch.Name, nil
 }
 
 // reached reports whether the bot can read and write in a channel; what to do if not.

@@ -34,6 +34,20 @@ type Event struct {
 // File is one that came along.
 type File struct{ Name, Title string }
 
+// Press is what Slack tells of a button.
+type Press struct {
+	Type    string // "block_actions"
+	User    struct{ ID string }
+	Channel struct{ ID string }
+	Message struct {
+		Thread string `json:"thread_ts"`
+	}
+	Actions []struct {
+		Action string `json:"action_id"`
+		Value  string
+	}
+}
+
 // eventOf is a message of a history as the event that it was.
 func eventOf(channel string, m slack.Message) Event {
 	e := Event{

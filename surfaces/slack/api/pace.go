@@ -23,8 +23,8 @@ const (
 // pace gives posts their moments.
 type pace struct {
 	mu    *sync.Mutex
-	lanes map[string]lane        // by method and channel
-	until map[string]time.Time   // by method: Slack takes nothing before
+	lanes map[string]lane      // by method and channel
+	until map[string]time.Time // by method: Slack takes nothing before
 	slot  map[string]time.Time // moments that are given
 }
 

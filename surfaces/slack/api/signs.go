@@ -19,11 +19,11 @@ const (
 // Sign is where somebody is shown to be at work.
 type Sign struct {
 	Channel string
-	Thread  func() string // its root, or in a direct message the message that is answered
+	Thread  string        // its root; "" in a direct message:
+	Asked   func() string // then the message that is answered
 
 	alive time.Time
 	shown time.Time // zero: not yet
-	root  string    // Thread, once shown
 }
 
 // Signs are the working signs of a bot, by what is worked on. One goroutine, that of Run, sets and
@@ -119,19 +119,16 @@ func (w *Signs) due(now time.Time) (set, clear []*Sign, next time.Time) {
 			continue
 		}
 		if now.Sub(x.shown) >= refreshAfter {
-			if x.shown.IsZero() {
-				x.root = x.Thread()
-			}
 			x.shown = now
 			set = append(set, x)
 		}
-		busy[x.Channel+"/"+x.root] = true
+		busy[x.Channel+"/"+x.Thread] = true
 		if at := x.shown.Add(refreshAfter); at.Before(next) {
 			next = at
 		}
 	}
 	for _, x := range over {
-		if !busy[x.Channel+"/"+x.root] {
+		if !busy[x.Channel+"/"+x.Thread] {
 			clear = append(clear, x)
 		}
 	}
@@ -141,7 +138,11 @@ func (w *Signs) due(now time.Time) (set, clear []*Sign, next time.Time) {
 func (w *Signs) status(ctx context.Context, x *Sign, text string) {
 	ctx, cancel := context.WithTimeout(ctx, statusWithin)
 	defer cancel()
-	err := w.client.slack.SetAssistantThreadsStatusContext(ctx, slack.AssistantThreadsSetStatusParameters{ChannelID: x.Channel, ThreadTS: x.root, Status: text})
+	thread := x.Thread
+	if thread == "" {
+		thread = x.Asked()
+	}
+	err := w.client.slack.SetAssistantThreadsStatusContext(ctx, slack.AssistantThreadsSetStatusParameters{ChannelID: x.Channel, ThreadTS: thread, Status: text})
 	if err != nil {
 		w.log.Debug("the working sign could not be set", "channel", x.Channel, "err", err)
 	}

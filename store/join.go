@@ -1,0 +1,51 @@
+package store
+
+import "errors"
+
+// JoinTurn lets a turn that has not begun join an older one: the newest turn of the same person in
+// its conversation that waits (reason approval aside), as if its message had come only now (see
+// Admit). It ends merged, and the older one takes its message. It returns that turn and its state as
+// it was; 0 if there is none, which changes nothing, as for a turn that is not queued, has begun, asks anew or
+// has a post of its own.
+func (s *Store) JoinTurn(turn ID, now Time) (into ID, was State, err error) {
+	err = s.write(now, func(f *fact) error {
+		t, err := f.turn(turn)
+		if err != nil || t.State != Queued || t.Requests > 0 || t.Messages > 1 || t.Supersedes != 0 {
+			return err
+		}
+		var post ID
+		if err = f.one(`SELECT id FROM posts WHERE turn = ? LIMIT 1`, turn).Scan(&post); !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		err = f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0 AND id < ?
+			AND state IN ('retrying', 'parked', 'rearming', 'owed') AND person = ? AND lane = ? AND reason_why <> 'approval'
+			ORDER BY id DESC LIMIT 1`, t.Conversation, turn, t.Person, t.Lane).Scan(&into, &was)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		return f.join(t, into)
+	})
+	if err != nil {
+		return 0, "", wrap("join turn", err)
+	}
+	return into, was, nil
+}
+
+func (f *fact) join(t Turn, into ID) error {
+	err := f.must(`UPDATE turns SET messages = messages + 1, spoken = max(spoken, ?), version = version + 1 WHERE id = ? AND state <> 'done'`, t.Spoken, into)
+	if err == nil {
+		err = f.must(`UPDATE turns SET state = 'done', outcome = 'merged', ended = ?, merged_into = ?, version = version + 1 WHERE id = ? AND state = 'queued'`,
+			max(f.at, 1), into, t.ID)
+	}
+	if err == nil {
+		err = f.must(`UPDATE events SET turn = ? WHERE id = ?`, into, t.ID)
+	}
+	for _, id := range []ID{into, t.ID} {
+		if err == nil {
+			err = f.changed(object{kind: kindTurn, id: id})
+		}
+	}
+	return err
+}
