@@ -17,16 +17,16 @@ import (
 
 // newLog writes what the config asks for to w. Nothing that is logged holds a secret, so nothing is
 // taken out here.
-func newLog(w io.Writer, c Log) *slog.Logger {
+func newLog(w io.Writer, c Log) *web.Log {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
 		level = slog.LevelInfo // judged already
 	}
 	options := &slog.HandlerOptions{Level: level}
 	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return web.NewLog(slog.NewJSONHandler(w, options))
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return web.NewLog(slog.NewTextHandler(w, options))
 }
 
 // quiet is a log that nobody reads.

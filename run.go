@@ -16,6 +16,7 @@ import (
 	"holdfast/store"
 	"holdfast/surfaces/discord"
 	"holdfast/surfaces/slack"
+	"holdfast/surfaces/telegram"
 	"holdfast/surfaces/webchat"
 	"holdfast/web"
 )
@@ -36,7 +37,8 @@ func (runCmd) Run(c *call) error {
 func (c *call) serve(l *loaded) error {
 	ctx, cancel := untilSignal()
 	defer cancel()
-	log := newLog(c.err, l.Log)
+	tail := newLog(c.err, l.Log)
+	log := slog.New(tail)
 	found := l.detectIfNeeded(ctx, c.place)
 
 	st, err := store.Open(l.Store, log)
@@ -61,7 +63,7 @@ func (c *call) serve(l *loaded) error {
 	}
 	defer closed(log, "providers", services.close)
 
-	eng, site, err := l.build(st, services.byName, at, found == demoModel, c.crash, log)
+	eng, site, err := l.build(st, services.byName, at, found == demoModel, c.crash, log, tail)
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (c *call) serve(l *loaded) error {
 }
 
 // build makes the engine and the page over it.
-func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at net.Listener, demo bool, crash func(string), log *slog.Logger) (*engine.Engine, *web.Server, error) {
+func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at net.Listener, demo bool, crash func(string), log *slog.Logger, tail *web.Log) (*engine.Engine, *web.Server, error) {
 	live := web.NewLive()
 	eng, err := engine.New(engine.Parts{
 		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services,
@@ -85,6 +87,7 @@ func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at 
 	}
 	site, err := web.New(l.Web, web.Parts{
 		Store: st, Engine: eng, Live: live, Log: log, Version: version, Bots: pageBots(l.Bots), Demo: demo, Dir: l.Store.Dir, Listen: at,
+		Tail: tail, Location: l.location(),
 	})
 	return eng, site, err
 }
@@ -97,6 +100,9 @@ func (l *loaded) surfaces(live *web.Live, log *slog.Logger) []engine.Surface {
 	}
 	for _, c := range l.Discord {
 		all = append(all, discord.New(c, discord.Parts{Reply: l.reply(c.Bot), Log: log}))
+	}
+	for _, c := range l.Telegram {
+		all = append(all, telegram.New(c, telegram.Parts{Reply: l.reply(c.Bot), Log: log}))
 	}
 	return all
 }

@@ -94,6 +94,7 @@ type Engine struct {
 	paused    []string // targets; "" = everything
 	ready     error    // nil once timers are loaded
 	ledger    ledger
+	loaded    bool // gates and timers are in: turns may be made ready
 	stopping  bool
 }
 

@@ -46,6 +46,9 @@ func (e *Engine) wake(turn, conversation store.ID, by string, due store.Time, fo
 }
 
 func (e *Engine) wakeLocked(turn, conversation store.ID, by string, due store.Time, force bool) {
+	if !e.loaded {
+		return // the load makes it ready
+	}
 	e.dropTimer(turn)
 	r := e.sched.runs[turn]
 	switch {

@@ -95,10 +95,13 @@ func (e *Engine) load() error {
 	if err := e.loadGates(now); err != nil {
 		return err
 	}
-	if err := e.loadQueued("start"); err != nil {
+	if err := e.loadWindow(now); err != nil {
 		return err
 	}
-	if err := e.loadWindow(now); err != nil {
+	e.mu.Lock()
+	e.loaded = true // what has been admitted up to now was not made ready, and stands in the store
+	e.mu.Unlock()
+	if err := e.loadQueued("start"); err != nil {
 		return err
 	}
 	e.mu.Lock()

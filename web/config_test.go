@@ -28,7 +28,10 @@ func TestValidate(t *testing.T) {
 		{"public_url with a password", func(c *Config) { c.PublicURL = "https://u:p@a.example" }, []string{"public_url: must not hold a user"}},
 		{"token", func(c *Config) { c.Token = "two words" }, []string{"token: without spaces"}},
 		{"tools without visitors", func(c *Config) { c.PublicTools = []string{"time"} }, []string{"public_tools: write public"}},
-		{"codes", func(c *Config) { c.Codes = map[string]string{"al": "12345678", "bo": "12345678", "cy": "1"} }, []string{"codes.bo: same as that of al", "codes.cy: at least 8"}},
+		{"codes without visitors", func(c *Config) { c.Codes = map[string]string{"al": "12345678"} }, []string{"codes: write public"}},
+		{"codes", func(c *Config) {
+			c.Public, c.Codes = "ada", map[string]string{"al": "12345678", "bo": "12345678", "cy": "1"}
+		}, []string{"codes.bo: same as that of al", "codes.cy: at least 8"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := Default()

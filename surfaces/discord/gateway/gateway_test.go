@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +31,7 @@ type phone struct {
 	states []string
 	saves  []gateway.Session
 	fail   map[string]error // by content: handling fails once
-	slow   time.Duration    // every message takes so long
+	slow   atomic.Int64     // ns that every message takes
 }
 
 // onLine runs a test with a client that is up.
@@ -87,7 +88,7 @@ func (p *phone) wait(d time.Duration) {
 func (p *phone) handle(_ context.Context, e gateway.Event) error {
 	var m struct{ Content string }
 	_ = json.Unmarshal(e.Data, &m)
-	time.Sleep(p.slow)
+	time.Sleep(time.Duration(p.slow.Load()))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.fail[m.Content]; err != nil && m.Content != "" {
@@ -259,7 +260,7 @@ func TestHeartbeats(t *testing.T) {
 			t.Errorf("%d beats in five intervals", n)
 		}
 		p.say("one")
-		p.slow = time.Hour
+		p.slow.Store(int64(time.Hour))
 		p.say("two") // received, not handled
 		before := len(p.server.Line().Beats)
 		for range 50 {
@@ -273,7 +274,7 @@ func TestHeartbeats(t *testing.T) {
 		if last := beats[len(beats)-1]; last != 3 { // READY, GUILD_CREATE, one
 			t.Errorf("the last beat tells %d", last)
 		}
-		p.slow = 0
+		p.slow.Store(0)
 	})
 }
 
@@ -320,26 +321,27 @@ func TestClosesThatEndTheSession(t *testing.T) {
 
 // While nothing answers it tries for ever, ever more slowly, and tells people from the third failure on.
 func TestBackoff(t *testing.T) {
-	tries := 0
-	down := true
+	var tries atomic.Int64
+	var down atomic.Bool
+	down.Store(true)
 	onLine(t, func(p *phone) {
 		locate := p.cfg.Locate
 		p.cfg.Locate = func(ctx context.Context) (gateway.Place, error) {
-			if tries++; down {
+			if tries.Add(1); down.Load() {
 				return gateway.Place{}, errors.New("no network")
 			}
 			return locate(ctx)
 		}
 	}, func(p *phone) {
 		p.wait(9 * time.Second)
-		if p.state() != "down no network" || tries < 3 {
-			t.Errorf("state %q after %d tries", p.state(), tries)
+		if p.state() != "down no network" || tries.Load() < 3 {
+			t.Errorf("state %q after %d tries", p.state(), tries.Load())
 		}
 		p.wait(time.Hour)
-		if tries < 25 || tries > 60 {
-			t.Errorf("%d tries in an hour", tries)
+		if n := tries.Load(); n < 25 || n > 60 {
+			t.Errorf("%d tries in an hour", n)
 		}
-		down = false
+		down.Store(false)
 		p.wait(4 * time.Minute)
 		if p.state() != "connected" {
 			t.Errorf("state %q", p.state())
