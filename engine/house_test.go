@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -331,6 +332,20 @@ type fakeSurface struct {
 
 	mention func([]string) string
 }
+
+// called, shown and tried are what has been asked of it, the messages that stand there, and the tries
+// that posts came with.
+func (f *fakeSurface) called() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}
+func (f *fakeSurface) shown() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.posts)
+}
+func (f *fakeSurface) tried() []int { f.mu.Lock(); defer f.mu.Unlock(); return slices.Clone(f.tries) }
 
 func (f *fakeSurface) Name() string                             { return f.name }
 func (f *fakeSurface) Traits() Traits                           { return Traits{Local: f.local, Mention: f.mention} }

@@ -23,22 +23,22 @@ func TestOneMessagePerTurnN2N3N4N10(t *testing.T) {
 		h.models.play("503")
 		id := h.say("ann", "hello")
 		h.wait(s(20)) // 2, 2, 2, 4, 2, 8: elapsed and next wait stay within 30 s
-		if len(h.web.calls) != 0 {
-			t.Errorf("not silent: %q", h.web.calls)
+		if len(h.web.called()) != 0 {
+			t.Errorf("not silent: %q", h.web.called())
 		}
 		h.wait(s(400))
 		h.models.play("ok")
 		h.settled(id, s(100))
 		h.wait(s(1))
 		posts := 0
-		for _, c := range h.web.calls {
+		for _, c := range h.web.called() {
 			if strings.HasPrefix(c, "post Still on it") {
 				posts++
 			}
 		}
-		if posts != 1 || len(h.web.posts) != 2 || h.web.posts[0] != "answer" || h.web.posts[1] != "for ann" {
+		if posts != 1 || len(h.web.shown()) != 2 || h.web.shown()[0] != "answer" || h.web.shown()[1] != "for ann" {
 			stored, _ := h.store.Posts(id)
-			t.Errorf("calls %q\nposts %q\nstored %+v", h.web.calls, h.web.posts, stored)
+			t.Errorf("calls %q\nposts %q\nstored %+v", h.web.called(), h.web.shown(), stored)
 		}
 	})
 }
@@ -56,7 +56,7 @@ func TestPlatformDownN9(t *testing.T) {
 		h.crash()
 		h.start()
 		h.wait(s(60))
-		equal(t, "posts", h.web.posts, []string{"answer", "second"})
+		equal(t, "posts", h.web.shown(), []string{"answer", "second"})
 		if n := len(h.models.requests()); n != 2 {
 			t.Errorf("%d requests", n)
 		}
@@ -72,8 +72,8 @@ func TestEditGoneN6(t *testing.T) {
 		h.web.fail = []error{fmt.Errorf("deleted: %w", ErrGone)}
 		h.settled(id, s(60))
 		h.wait(s(1))
-		if len(h.web.posts) != 2 || h.web.posts[1] != "answer" {
-			t.Errorf("%q", h.web.posts)
+		if len(h.web.shown()) != 2 || h.web.shown()[1] != "answer" {
+			t.Errorf("%q", h.web.shown())
 		}
 	})
 	inHouse(t, onChat, func(h *house) {
@@ -85,7 +85,7 @@ func TestEditGoneN6(t *testing.T) {
 		h.wait(20 * time.Minute)
 		equal(t, "alerts", h.openAlerts(), []string{"delivery_stuck"})
 		h.wait(24 * time.Hour)
-		equal(t, "posts", h.web.posts, []string{"answer"})
+		equal(t, "posts", h.web.shown(), []string{"answer"})
 		equal(t, "alerts", h.openAlerts(), []string(nil))
 	})
 }
@@ -101,8 +101,8 @@ func TestPostOfUnknownOutcomeN8(t *testing.T) {
 		h.web.hold = nil
 		h.start()
 		h.wait(s(5))
-		if fmt.Sprint(h.web.tries) != "[0 1]" {
-			t.Errorf("tries as the surface saw them: %v", h.web.tries)
+		if fmt.Sprint(h.web.tried()) != "[0 1]" {
+			t.Errorf("tries as the surface saw them: %v", h.web.tried())
 		}
 	})
 }

@@ -140,3 +140,50 @@ func TestSimulatedScripts(t *testing.T) {
 		})
 	}
 }
+
+// An outage of 26 hours with three restarts and ten messages in it: every message is answered once
+// and in order, no request inside a hold, requests counted and below the ceiling.
+func TestOutageOf26Hours(t *testing.T) {
+	script := readScript(`
+		set stale_after 48h
+		provider p0 2
+		bot b0 p0/m0
+		0s     as p0/m0 503 429/45m@2s reset 503 429/3h@1s cut error 500 silent 429 503
+		1s     say m0 b0 web/r0 ann
+		20m    say m1 b0 web/r0 ann
+		1h     say m2 b0 web/r0 bob
+		2h     kill 30m
+		4h     say m3 b0 chat/r1 cid
+		5h     say m4 b0 chat/r1 cid
+		7h30m  kill 3h
+		9h     say m5 b0 web/r0 bob           # while it is down: the platform delivers it at the start
+		13h    say m6 b0 web/r2 dan
+		13h    say m7 b0 web/r2 dan
+		18h    restart 1h
+		22h    say m8 b0 web/r0 ann
+		25h59m say m9 b0 chat/r1 cid
+		26h    heal`)
+	synctest.Test(t, func(t *testing.T) {
+		s := playScript(script, t.TempDir(), emptyStore(t))
+		for _, f := range s.faults {
+			t.Fatalf("%s: %s\n\n%s", f.kind, f.text, s.log)
+		}
+		for label, said := range s.said {
+			turn := s.checked.turns[said.turn]
+			if turn.MergedInto != 0 {
+				turn = s.checked.turns[turn.MergedInto]
+			}
+			if turn.Outcome != store.Answered {
+				t.Errorf("%s is not answered: %s", label, told(turn))
+			}
+		}
+		if len(s.said) != 10 {
+			t.Errorf("%d messages", len(s.said))
+		}
+		if n := len(s.models["p0"].seen); n > 26*12+60 {
+			t.Errorf("%d requests: more than one in five minutes and those of one episode", n)
+		} else {
+			t.Logf("%d requests in 26 hours", n)
+		}
+	})
+}

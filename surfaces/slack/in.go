@@ -42,13 +42,19 @@ func (s *Surface) message(ctx context.Context, m api.Event) error {
 		return nil
 	}
 	switch m.SubType {
-	case "message_changed": // known already, unless the edit has added the mention
+	case "message_changed": // it changes its question, or makes one if the edit has added the mention
 		if m.Message == nil || time.Since(api.Moment(m.Message.TS)) > lateEdit {
 			return nil
 		}
 		now := *m.Message
 		now.Channel, now.ChannelType = m.Channel, m.ChannelType
-		return s.take(ctx, now)
+		err := s.engine.Load().EditQuestion(ctx, s.cfg.Bot, s.key(now.Channel, now.TS), s.words(ctx, now))
+		if errors.Is(err, store.ErrNotFound) {
+			return s.take(ctx, now)
+		} else if err != nil && !tooLate(err) {
+			return fmt.Errorf("change a question: %w", err)
+		}
+		return nil
 	case "message_deleted":
 		s.deleted(ctx, m)
 		return nil
@@ -76,7 +82,7 @@ func (s *Surface) take(ctx context.Context, m api.Event) error {
 	in := engine.Incoming{
 		Bot: s.cfg.Bot, Surface: s.Name(), Channel: m.Channel, Thread: m.Root(), Title: s.title(ctx, m), Key: s.key(m.Channel, m.TS),
 		Person: person(m.From()), Name: s.names.Person(ctx, m.From()), At: store.At(api.Moment(m.TS)),
-		Text: api.Words(m.Text, s.me.User, func(id string) string { return s.names.Person(ctx, id) }),
+		Text: s.words(ctx, m),
 	}
 	for _, f := range m.Files {
 		in.Dropped = append(in.Dropped, cmp.Or(f.Name, f.Title, "a file"))
@@ -94,6 +100,11 @@ func (s *Surface) take(ctx context.Context, m api.Event) error {
 	s.sent.add(m.Sent, m.TS)
 	s.talks[in.Channel+"/"+in.Thread] = true
 	return nil
+}
+
+// words are what a message says, with names for ids and without the mention that woke the bot.
+func (s *Surface) words(ctx context.Context, m api.Event) string {
+	return api.Words(m.Text, s.me.User, func(id string) string { return s.names.Person(ctx, id) })
 }
 
 // key names a message's event in the store.
@@ -136,23 +147,15 @@ func (s *Surface) addressed(m api.Event) bool {
 
 // deleted cancels the waiting turn of a message that is deleted (S10), unless it answers others too.
 func (s *Surface) deleted(ctx context.Context, m api.Event) {
-	open := []store.State{store.Queued, store.Retrying, store.Parked, store.Rearming, store.Owed}
-	turns, _, err := s.engine.Load().Store.Turns(store.Filter{States: open, Bot: s.cfg.Bot, Limit: 1000})
-	for _, t := range turns {
-		if t.Surface != s.Name() || t.Channel != m.Channel {
-			continue
-		}
-		var h []store.Exchange
-		if h, err = s.engine.Load().Store.History(t.Conversation, t.ID, 1); err != nil || len(h) == 0 || len(h[0].Events) != 1 || h[0].Events[0].Key != s.key(m.Channel, m.Deleted) {
-			continue
-		}
-		if _, err = s.engine.Load().Stop(ctx, engine.Order{Turn: t.ID}); err == nil {
-			s.Log.Info("turn cancelled with its message", "surface", s.Name(), "turn", t.ID.String())
-		}
-	}
-	if err != nil {
+	err := s.engine.Load().DeleteQuestion(ctx, s.cfg.Bot, s.key(m.Channel, m.Deleted))
+	if err != nil && !tooLate(err) {
 		s.Log.Warn("a deleted message's turn could not be cancelled", "surface", s.Name(), "err", err)
 	}
+}
+
+// tooLate reports a change of a message that made no turn, or whose answer is on its way or given.
+func tooLate(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBegun) || errors.Is(err, store.ErrSettled)
 }
 
 // title is what a new conversation is called.
