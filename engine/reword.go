@@ -27,6 +27,12 @@ func (e *Engine) EditQuestion(ctx context.Context, bot, key, text string) error 
 	return err
 }
 
+// TooLate reports what EditQuestion and DeleteQuestion return where there is nothing to change: a
+// message that made no turn, or one whose answer is on its way or given.
+func TooLate(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBegun) || errors.Is(err, store.ErrSettled)
+}
+
 // reword changes one message of a turn.
 func (e *Engine) reword(turn, event store.ID, text string, c *store.Command) (store.Turn, error) {
 	t, err := e.change(turn, func() (store.Turn, error) { return e.Store.Reword(event, text, e.now(), c) })

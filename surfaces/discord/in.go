@@ -40,9 +40,9 @@ func (s *Surface) handle(ctx context.Context, e gateway.Event) error {
 		if err == nil && rest.Later(x.ID, s.memory.Seen) {
 			s.memory.Seen = x.ID
 		}
-	case rest.Edited: // known, unless the edit has added the mention
+	case rest.Edited:
 		if x.Edited != "" && time.Since(rest.MadeAt(x.ID)) < lateEdit {
-			_, err = s.take(ctx, x.Message)
+			err = s.edited(ctx, x.Message)
 		}
 	case rest.Deleted:
 		s.deleted(ctx, x.Message)
@@ -74,6 +74,21 @@ func (s *Surface) take(ctx context.Context, m rest.Message) (taken bool, err err
 		in.Text = "(a mention without words)"
 	}
 	return s.receive(ctx, in)
+}
+
+// edited changes the question that a message asked (S10), or makes one if the edit has added the mention.
+func (s *Surface) edited(ctx context.Context, m rest.Message) error {
+	words := m.Words(s.me)
+	if words == "" {
+		return nil
+	}
+	err := s.engine.EditQuestion(ctx, s.cfg.Bot, keyMessage+m.ID, words)
+	if errors.Is(err, store.ErrNotFound) {
+		_, err = s.take(ctx, m)
+	} else if engine.TooLate(err) {
+		return nil
+	}
+	return err
 }
 
 // receive hands it to the engine, which stores it. A bot that the config does not have stores nothing.
@@ -125,15 +140,8 @@ func (s *Surface) forbidden(ctx context.Context, guild, channel, user string) st
 
 // deleted cancels the waiting turn of a message that is deleted (S10), unless it answers others too.
 func (s *Surface) deleted(ctx context.Context, m rest.Message) {
-	waiting := []store.State{store.Queued, store.Retrying, store.Parked, store.Rearming, store.Owed}
-	turns, _, err := s.engine.Store.Turns(store.Filter{States: waiting, Bot: s.cfg.Bot, Limit: 1000})
-	for _, t := range turns {
-		if t.Surface == s.Name() && t.Channel == m.Channel && slices.Equal(s.keys(t.Conversation, t.ID), []string{keyMessage + m.ID}) {
-			_, stopErr := s.engine.Stop(ctx, engine.Order{Turn: t.ID})
-			err = errors.Join(err, stopErr)
-		}
-	}
-	if err != nil {
+	err := s.engine.DeleteQuestion(ctx, s.cfg.Bot, keyMessage+m.ID)
+	if err != nil && !engine.TooLate(err) {
 		s.Log.Warn("a deleted message's turn could not be cancelled", "surface", s.Name(), "err", err)
 	}
 }

@@ -51,7 +51,7 @@ func (s *Surface) message(ctx context.Context, m api.Event) error {
 		err := s.engine.Load().EditQuestion(ctx, s.cfg.Bot, s.key(now.Channel, now.TS), s.words(ctx, now))
 		if errors.Is(err, store.ErrNotFound) {
 			return s.take(ctx, now)
-		} else if err != nil && !tooLate(err) {
+		} else if err != nil && !engine.TooLate(err) {
 			return fmt.Errorf("change a question: %w", err)
 		}
 		return nil
@@ -148,14 +148,9 @@ func (s *Surface) addressed(m api.Event) bool {
 // deleted cancels the waiting turn of a message that is deleted (S10), unless it answers others too.
 func (s *Surface) deleted(ctx context.Context, m api.Event) {
 	err := s.engine.Load().DeleteQuestion(ctx, s.cfg.Bot, s.key(m.Channel, m.Deleted))
-	if err != nil && !tooLate(err) {
+	if err != nil && !engine.TooLate(err) {
 		s.Log.Warn("a deleted message's turn could not be cancelled", "surface", s.Name(), "err", err)
 	}
-}
-
-// tooLate reports a change of a message that made no turn, or whose answer is on its way or given.
-func tooLate(err error) bool {
-	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBegun) || errors.Is(err, store.ErrSettled)
 }
 
 // title is what a new conversation is called.

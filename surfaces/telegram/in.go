@@ -28,11 +28,29 @@ func (s *Surface) take(ctx context.Context, u bot.Update) error {
 		s.pressed(ctx, *u.Callback)
 	case u.Message != nil:
 		return s.message(ctx, u.Message)
-	case u.Edited != nil && u.Edited.EditDate-u.Edited.Date < int64(lateEdit.Seconds()): // known, unless the edit has added the mention
-		return s.message(ctx, u.Edited)
+	case u.Edited != nil && u.Edited.EditDate-u.Edited.Date < int64(lateEdit.Seconds()):
+		return s.edited(ctx, u.Edited)
 	}
 	return nil
 }
+
+// edited changes the question that a message asked (S10), or makes one if the edit has added the mention.
+func (s *Surface) edited(ctx context.Context, m *bot.Message) error {
+	words := m.Words(s.me.Name)
+	if words == "" {
+		return nil
+	}
+	err := s.engine.EditQuestion(ctx, s.cfg.Bot, key(m), words)
+	if errors.Is(err, store.ErrNotFound) {
+		return s.message(ctx, m)
+	} else if engine.TooLate(err) {
+		return nil
+	}
+	return err
+}
+
+// key names a message's event in the store.
+func key(m *bot.Message) string { return fmt.Sprintf("telegram:%d:%d", m.Chat.ID, m.ID) }
 
 // message makes a turn of a message if it is for the bot and from somebody it serves. Nothing else
 // is stored.
@@ -54,7 +72,7 @@ func (s *Surface) message(ctx context.Context, m *bot.Message) error {
 		text = "(a mention without words)"
 	}
 	in := engine.Incoming{
-		Bot: s.cfg.Bot, Surface: s.Name(), Channel: bot.ID(m.Chat.ID), Thread: m.Topic(), Title: m.Chat.Title, Key: fmt.Sprintf("telegram:%d:%d", m.Chat.ID, m.ID),
+		Bot: s.cfg.Bot, Surface: s.Name(), Channel: bot.ID(m.Chat.ID), Thread: m.Topic(), Title: m.Chat.Title, Key: key(m),
 		Person: person(m.From.ID), Name: m.From.Shown(), Text: text, Dropped: files, At: store.At(time.Unix(m.Date, 0)),
 	}
 	if in.Title == "" {
