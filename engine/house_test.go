@@ -311,7 +311,10 @@ func statusFailure(word string) llm.Failure {
 		fl.Class = llm.Server
 	}
 	fl.Transient = fl.Status == 429 || fl.Status >= 500
-	if hasStated {
+	if limit, ok := strings.CutPrefix(stated, "limit"); ok { // "413/limit100": too large, and the limit in tokens
+		fl.HasStated = false
+		fmt.Sscan(limit, &fl.Limit)
+	} else if hasStated {
 		fl.Stated, _ = time.ParseDuration(stated)
 	}
 	return fl

@@ -111,3 +111,30 @@ func TestMessageStartsCountAgainR5(t *testing.T) {
 		}
 	})
 }
+
+// F14: too large: the oldest messages are left out, half of all or to the stated limit, which is remembered; sent once more, then it ends.
+func TestTooLargeF14(t *testing.T) {
+	for word, want := range map[string]int{"413": 600, "413/limit100": 300} {
+		inHouse(t, nil, func(h *house) {
+			for i := range 5 {
+				h.settled(h.say("ann", strings.Repeat(string(rune('a'+i)), 200)), s(1))
+			}
+			h.models.play(word, "ok")
+			done := h.settled(h.say("ann", "now?"), s(1))
+			rs := h.models.requests()
+			before, after := rs[len(rs)-2].body, rs[len(rs)-1].body
+			if done.Outcome != store.Answered || len(before) < 1000 || len(after) > want || !strings.Contains(after, "now?") || strings.Contains(after, "aaa") {
+				t.Errorf("%s: %s, %d bytes, then %d", word, done.Outcome, len(before), len(after))
+			}
+			h.settled(h.say("ann", "and then?"), s(1))
+			rs = h.models.requests()
+			if last := rs[len(rs)-1].body; word != "413" && len(last) > want {
+				t.Errorf("the stated limit is forgotten: %d bytes", len(last))
+			}
+			h.models.play("413")
+			if end := h.settled(h.say("ann", "again"), s(1)); end.Outcome != store.Failed || end.Requests != 2 {
+				t.Errorf("%+v", end)
+			}
+		})
+	}
+}

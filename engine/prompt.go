@@ -10,6 +10,8 @@ import (
 const (
 	historyLimit  = 200 // exchanges read at most
 	bytesPerToken = 4   // a rough measure that is stable from call to call
+	// bytesPerTokenAtMost is the careful measure against a model's own limit: dense text has few bytes a token.
+	bytesPerTokenAtMost = 3
 )
 
 // The line that tells a model why its turn runs again (P12).
@@ -64,19 +66,24 @@ func sinceFreshStart(history []store.Exchange) []store.Exchange {
 // oldestWithin is the first exchange that fits; the newest always does.
 func oldestWithin(history []store.Exchange, budget int) int {
 	for i := len(history) - 1; i >= 0; i-- {
-		size := len(history[i].Text)
-		for _, ev := range history[i].Events {
-			size += len(ev.Text)
-		}
-		for _, s := range history[i].Steps {
-			size += len(s.Body)
-		}
-		budget -= size
+		budget -= exchangeSize(history[i])
 		if budget < 0 && i < len(history)-1 {
 			return i + 1
 		}
 	}
 	return 0
+}
+
+// exchangeSize is how many bytes an exchange takes.
+func exchangeSize(x store.Exchange) int {
+	size := len(x.Text)
+	for _, ev := range x.Events {
+		size += len(ev.Text)
+	}
+	for _, s := range x.Steps {
+		size += len(s.Body)
+	}
+	return size
 }
 
 // exchange adds what people said and what was answered.
@@ -104,14 +111,22 @@ func (p *prompted) say(role, text string) {
 	p.messages = append(p.messages, llm.Message{Role: role, Text: text})
 }
 
-// promptBudget is how many bytes of context the bot allows; half of it once the model has said
-// that it was too large (F14), or what fits under the limit it stated.
-func (e *Engine) promptBudget(r *run, bot *Bot) int {
-	tokens := bot.ContextTokens
+// promptBudget is how many bytes of context may be sent: what the bot allows, what fits under the
+// limit that the model has once stated, and after a request that was too large for a limit not stated, half of it (F14).
+func (e *Engine) promptBudget(r *run, t *store.Turn, bot *Bot, history []store.Exchange) int {
+	budget := bot.ContextTokens * bytesPerToken
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if limit := int(e.gateOf(r.model).rec.Limit); limit > 0 {
-		tokens = min(tokens, limit*9/10)
+	limit := int(e.gateOf(r.model).rec.Limit)
+	e.mu.Unlock()
+	switch {
+	case limit > 0:
+		budget = min(budget, limit*bytesPerTokenAtMost)
+	case episodeOf(*t).Trimmed:
+		size := len(bot.Instructions)
+		for _, x := range history {
+			size += exchangeSize(x)
+		}
+		budget = min(budget, size) / 2
 	}
-	return tokens * bytesPerToken
+	return budget
 }

@@ -72,7 +72,7 @@ func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
 	if err != nil {
 		return err
 	}
-	p := prompt(bot, *t, history, e.promptBudget(r, bot))
+	p := prompt(bot, *t, history, e.promptBudget(r, t, bot, history))
 	_, model, _ := strings.Cut(r.model, "/")
 	e.mu.Lock()
 	s := e.serviceOf(r.model)
