@@ -114,13 +114,16 @@ func TestScrub(t *testing.T) {
 
 func FuzzScrub(f *testing.F) {
 	f.Add("Bearer x", "sk-1234567890")
+	f.Add("00002", "020000") // what stands before a hidden key and after it may be the key again
 	f.Fuzz(func(t *testing.T, text, key string) {
 		if len(key) < 6 {
 			return
 		}
 		s := secretsOf(Config{APIKey: key}, nil)
-		if got := s.remove(text + key + text); strings.Contains(strings.ReplaceAll(got, hidden, ""), key) {
-			t.Errorf("%q is still in %q", key, got)
+		for _, shown := range strings.Split(s.remove(text+key+text), hidden) {
+			if strings.Contains(shown, key) {
+				t.Errorf("%q is still in %q", key, shown)
+			}
 		}
 	})
 }
