@@ -216,14 +216,31 @@ func (e *Engine) content(g *gate, concurrency int) {
 		g.answers()
 		return
 	}
-	wasClosed := g.closed
 	e.moved(g, g.rec.Gate.ContentAt(e.Wall(), concurrency), "", "")
-	g.closed = false
-	if wasClosed {
-		g.rec.Opened = e.Wall()
+	if _, why := g.rec.Gate.Closed(e.Wall()); g.closed && why == "" {
+		g.closed, g.rec.Opened = false, e.Wall()
 		e.Log.Info("gate opened", "by", "answer", "model", g.model())
 	}
 	e.letInSoon(g, "gate")
+}
+
+// alsoOpens is told of content that came to a turn which had waited for another model's account: who
+// waits with it may ask too, since they have the same way out. Engine.mu is held.
+func (e *Engine) alsoOpens(r *run) {
+	g := e.gates[r.account]
+	if g == nil || g == r.gate || g.rec.AccountAsked.IsZero() {
+		return
+	}
+	g.rec.AccountAsked, g.rec.Opened, g.dirty = time.Time{}, e.Wall(), true
+	e.letInSoon(g, "gate")
+}
+
+// accountGate is the gate at which a turn waits for an account to be mended, "" if it does not.
+func accountGate(t *store.Turn) string {
+	if t.State == store.Owed && t.Reason.Why == "account" {
+		return t.Wait.Gate
+	}
+	return ""
 }
 
 // answers notes that the model has answered: what failed before is past. Engine.mu is held.
@@ -242,20 +259,28 @@ func (r *gateRecord) past(now time.Time) {
 	}
 }
 
-// clampGates follows a backward clock step, of which before is the moment it was made by the old
-// time: what was over stays over, and no end lies further ahead than its own length. Engine.mu is held.
-func (e *Engine) clampGates(now, before store.Time) {
+// clampGates follows a backward clock step. Engine.mu is held.
+func (e *Engine) clampGates(now store.Time) {
 	for _, g := range e.gateList {
 		g.rec.past(now.Go())
-		rec := g.rec.Gate
-		if !rec.HoldUntil.After(before.Go()) {
+		if rec := g.rec.Gate.Clamped(now.Go(), 0); !rec.Equal(g.rec.Gate) {
+			e.moved(g, rec, "", "")
+		}
+	}
+}
+
+// forgetClosings drops the ends that are past, so that a clock that goes back later does not bring
+// them back. Engine.mu is held.
+func (e *Engine) forgetClosings(now time.Time) {
+	for _, g := range e.gateList {
+		if rec := &g.rec.Gate; !rec.HoldUntil.After(now) {
 			rec.HoldUntil, rec.HoldFor = time.Time{}, 0
 		}
-		if !rec.DownUntil.After(before.Go()) {
+		if rec := &g.rec.Gate; !rec.DownUntil.After(now) {
 			rec.DownUntil = time.Time{}
 		}
-		if rec = rec.Clamped(now.Go(), 0); !rec.Equal(g.rec.Gate) {
-			e.moved(g, rec, "", "")
+		if g.row.Until <= store.At(now) {
+			g.row.Why, g.row.Until, g.row.WaitMS = "", 0, 0
 		}
 	}
 }

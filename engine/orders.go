@@ -143,7 +143,7 @@ func (e *Engine) Release(ctx context.Context, model string, c *store.Command) er
 		return fmt.Errorf("%w: no closed gate of %s", store.ErrNotFound, model)
 	}
 	e.moved(g, g.rec.Gate.Released(e.Wall()), "", "")
-	g.closed = false
+	g.closed, g.rec.Opened = false, e.Wall() // whoever rests on it may ask, also if owed
 	row := g.snapshot()[0]
 	e.mu.Unlock()
 	if err := e.Store.PutGate(row, e.now(), c); err != nil {

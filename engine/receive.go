@@ -142,6 +142,7 @@ func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	account := accountGate(&before)
 	if before.State != after.State {
 		e.tally.move(before.State, after.State)
 		e.leaveGate(&before)
@@ -150,6 +151,9 @@ func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (
 		delete(e.sched.runs, turn)
 	}
 	e.wakeLocked(turn, after.Conversation, by, 0, force)
+	if account != "" {
+		e.sched.runs[turn].account = account
+	}
 	e.pump()
 	return after, nil
 }

@@ -39,6 +39,7 @@ type run struct {
 	service      *service   // whose slot it has or waits for
 	asked        bool       // its request asks at a gate after a closing
 	gate         *gate      // that its request has passed
+	account      string     // the gate at which it waited for an account to be mended
 	cancel       context.CancelCauseFunc
 
 	memory   ladder.Run

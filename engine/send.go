@@ -102,6 +102,9 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	}
 	e.mu.Lock()
 	e.tally.move(t.State, store.Running)
+	if account := accountGate(t); account != "" {
+		r.account = account
+	}
 	e.leaveGate(t)
 	e.mu.Unlock()
 	t.State, t.Wait, t.Model, t.Requests = store.Running, store.Wait{}, r.model, t.Requests+1
@@ -153,6 +156,7 @@ func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (r
 			opened = true
 			e.mu.Lock()
 			e.content(g, s.slots)
+			e.alsoOpens(r)
 			e.mu.Unlock()
 		}
 		switch {

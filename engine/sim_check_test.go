@@ -11,7 +11,9 @@ import (
 
 // checked is what earlier looks have seen.
 type checked struct {
-	turns  map[store.ID]store.Turn // as they stood
+	all    []store.Turn            // as they were last read
+	head   int64                   // the newest change then
+	turns  map[store.ID]store.Turn // as they stood when they were looked at
 	bounds map[store.ID][]int      // requests made when an episode was begun by a person or an operator
 	since  map[string]time.Time    // when something that may only last for a moment was first seen
 }
@@ -31,7 +33,10 @@ func (c *checked) newEpisode(t store.Turn) {
 }
 
 // restarted forgets what only lasts within a process.
-func (c *checked) restarted() { clear(c.since) }
+func (c *checked) restarted() {
+	clear(c.since)
+	c.all = nil
+}
 
 // lasts reports whether something that is so now has been so for longer than allowed.
 func (c *checked) lasts(what string, now bool, allowed time.Duration) bool {
@@ -53,10 +58,9 @@ func (s *sim) check() {
 		s.fault("error", "%s", bad[0])
 		return
 	}
-	turns, next, err := s.store.Turns(store.Filter{Limit: 1000})
-	if err != nil || next != 0 {
-		s.fault("read", "turns: %v, next %v", err, next)
-		return
+	turns := s.turns()
+	if err := s.engine.Ready(); err != nil {
+		s.fault("not ready", "%v", err)
 	}
 	byID := make(map[store.ID]store.Turn, len(turns))
 	for _, t := range turns {
@@ -76,6 +80,21 @@ func (s *sim) check() {
 			s.checkWake(t)
 		}
 	}
+}
+
+// turns reads all of them, if any may have changed since they were read.
+func (s *sim) turns() []store.Turn {
+	head := s.store.Head()
+	if s.checked.all != nil && s.checked.head == head {
+		return s.checked.all
+	}
+	turns, next, err := s.store.Turns(store.Filter{Limit: 1000})
+	if err != nil || next != 0 {
+		s.fault("read", "turns: %v, next %v", err, next)
+		return nil
+	}
+	s.checked.all, s.checked.head = turns, head
+	return turns
 }
 
 // checkAccepted: an acknowledged event has a turn.
@@ -352,7 +371,7 @@ func (s *sim) checkRequests() {
 // checkAnswers: an answer answers all that it has taken in, and nothing has been answered twice.
 func (s *sim) checkAnswers() {
 	for _, said := range s.said {
-		if said.turn == 0 || said.command {
+		if said.turn == 0 || said.command || said.deleted {
 			continue
 		}
 		t := s.checked.turns[said.turn]
@@ -369,7 +388,7 @@ func (s *sim) checkAnswers() {
 func (s *sim) checkOrder() {
 	last := map[string]*simSaid{}
 	for _, said := range s.people() {
-		if said.turn == 0 || said.command {
+		if said.turn == 0 || said.command || said.deleted || said.anew {
 			continue
 		}
 		if end := s.answered(said); end != 0 {

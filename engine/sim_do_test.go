@@ -63,63 +63,109 @@ func (s *sim) do(ev simEvent) {
 	}
 }
 
+// act lets people or operators do something. It may get to the crash point: then it is cut off, and
+// act returns false.
+func (s *sim) act(what string, do func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	synctest.Wait()
+	select {
+	case <-done:
+		return true
+	default:
+	}
+	if !s.atPoint() {
+		s.fault("hangs", "%s does not end", what)
+		s.kill(0)
+	}
+	<-done
+	return false
+}
+
 // order is what people and operators want.
 func (s *sim) order(w []string) {
+	var err error
+	if e := s.engine; !s.act(w[0], func() { err = s.carryOut(e, w) }) {
+		return
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		s.fault("order", "%s: %v", strings.TrimSpace(strings.Join(w, " ")), err)
+	}
+}
+
+func (s *sim) carryOut(e *Engine, w []string) error {
 	ctx := context.Background()
 	target := w[1]
 	if target == "all" {
 		target = ""
 	}
-	var err error
-	switch said := s.said[w[1]]; w[0] {
-	case "stop":
-		if said != nil && said.turn != 0 {
-			_, err = s.engine.Stop(ctx, Order{Turn: s.answering(said)})
-		}
-	case "resume":
-		if said != nil && said.turn != 0 {
-			err = s.resume(s.answering(said))
-		}
+	said := s.said[w[1]]
+	known := said != nil && said.turn != 0
+	switch w[0] {
 	case "release":
-		if err = s.engine.Release(ctx, w[1], nil); err == nil {
+		err := e.Release(ctx, w[1], nil)
+		if err == nil {
 			provider, _ := splitModel(w[1])
 			s.models[provider].released(w[1])
 		}
+		return err
 	case "pause":
-		err = s.engine.Pause(ctx, target, nil)
+		return e.Pause(ctx, target, nil)
 	case "unpause":
-		err = s.engine.Unpause(ctx, target, nil)
-	default:
-		s.fault("script", "no line is named %q", w[0])
+		return e.Unpause(ctx, target, nil)
+	case "stop", "resume":
+		if !known {
+			return nil
+		}
+		t, err := e.Store.Turn(said.turn)
+		if err == nil && t.MergedInto != 0 {
+			t, err = e.Store.Turn(t.MergedInto)
+		}
+		if err == nil && w[0] == "stop" {
+			_, err = e.Stop(ctx, Order{Turn: t.ID})
+		} else if err == nil {
+			err = s.resume(e, t)
+		}
+		return err
+	case "edit", "delete", "regenerate":
+		if !known || said.command {
+			return nil
+		}
+		return s.askedAnew(e, w[0], said)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		s.fault("order", "%s: %v", strings.Join(w, " "), err)
-	}
+	return fmt.Errorf("no line is named %q", w[0])
 }
 
-// answering is the turn that answers a message: its own, or the one that took it in.
-func (s *sim) answering(said *simSaid) store.ID {
-	t, err := s.store.Turn(said.turn)
-	if err != nil {
-		s.fault("no turn", "the turn of %s: %v", said.label, err)
-	} else if t.MergedInto != 0 {
-		return t.MergedInto
+// askedAnew changes a question, takes it back, or asks it again; where it is too late nothing happens.
+func (s *sim) askedAnew(e *Engine, what string, said *simSaid) error {
+	var err error
+	switch what {
+	case "edit":
+		err = e.EditQuestion(context.Background(), said.in.Bot, said.in.Key, said.in.Text+" in other words")
+	case "delete":
+		err = e.DeleteQuestion(context.Background(), said.in.Bot, said.in.Key)
+		said.deleted = said.deleted || err == nil
+	case "regenerate":
+		said.anew = true
+		_, err = e.Regenerate(context.Background(), Order{Turn: said.turn})
 	}
-	return said.turn
+	if TooLate(err) || errors.Is(err, store.ErrBusy) {
+		return nil
+	}
+	return err
 }
 
 // resume is Try now.
-func (s *sim) resume(turn store.ID) error {
-	before, err := s.store.Turn(turn)
-	if err != nil {
-		return err
-	}
-	_, err = s.engine.Resume(context.Background(), Order{Turn: turn})
+func (s *sim) resume(e *Engine, t store.Turn) error {
+	_, err := e.Resume(context.Background(), Order{Turn: t.ID})
 	if errors.Is(err, ErrHeld) {
 		return nil
 	}
-	if err == nil && Waits(before.State) {
-		s.checked.newEpisode(before)
+	if err == nil && Waits(t.State) {
+		s.checked.newEpisode(t)
 	}
 	return err
 }
@@ -153,27 +199,12 @@ func (s *sim) deliver(said *simSaid) {
 	e := s.engine
 	var got store.Admitted
 	var err error
-	done := make(chan struct{})
 	open := s.openTurns()
-	go func() {
-		defer close(done)
-		got, err = e.Receive(context.Background(), said.in)
-	}()
-	synctest.Wait()
-	select {
-	case <-done:
-	default:
-		if !s.atPoint() {
-			s.fault("hangs", "%s is not taken in", said.label)
-			s.kill(0)
-		}
-		<-done
+	if !s.act(said.label, func() { got, err = e.Receive(context.Background(), said.in) }) {
 		s.unheard = append(s.unheard, said)
 		return
 	}
-	if s.atPoint() { // others may have got there in the same moment; it is acknowledged all the same
-		e = nil
-	}
+	s.atPoint() // others may have got there in the same moment; it is acknowledged all the same
 	switch {
 	case err != nil:
 		s.fault("not taken", "%s: %v", said.label, err)
@@ -193,12 +224,13 @@ func (s *sim) deliver(said *simSaid) {
 }
 
 // openTurns are those that are not done.
-func (s *sim) openTurns() []store.Turn {
-	turns, _, err := s.store.Turns(store.Filter{States: []store.State{store.Queued, store.Running, store.Retrying, store.Parked, store.Rearming, store.Owed}, Limit: 1000})
-	if err != nil {
-		s.fault("read", "%v", err)
+func (s *sim) openTurns() (open []store.Turn) {
+	for _, t := range s.turns() {
+		if t.State != store.Done {
+			open = append(open, t)
+		}
 	}
-	return turns
+	return open
 }
 
 // killAt kills at once, or sets the trap.
@@ -244,14 +276,31 @@ func (s *sim) heal() {
 		return
 	}
 	for _, t := range s.openTurns() {
-		if err := s.resume(t.ID); err != nil {
+		if err := s.resume(s.engine, t); err != nil {
 			s.fault("order", "resume: %v", err)
 		}
 	}
 	s.settle("after an operator's word", func(store.Turn) bool { return false })
+	s.settlePosts()
 	if !s.failed() {
 		s.checkEnd()
 	}
+}
+
+// settlePosts lets time pass until all posts are out.
+func (s *sim) settlePosts() {
+	for range 20 {
+		posts, err := s.store.PendingPosts(s.now().Add(24*time.Hour), 1)
+		switch {
+		case err != nil:
+			s.fault("read", "posts: %v", err)
+			return
+		case s.failed() || len(posts) == 0:
+			return
+		}
+		s.passUntil(time.Now().Add(time.Minute))
+	}
+	s.fault("no end", "a post is not out 20 minutes after all was well")
 }
 
 // mayBePaused reports whether a pause keeps a turn from one of its models.
@@ -266,11 +315,15 @@ func (s *sim) mayBePaused(t store.Turn) bool {
 
 // settle lets time pass until all turns are done, but for those that may stay.
 func (s *sim) settle(how string, mayStay func(store.Turn) bool) {
-	latest := s.now().Add(5 * time.Hour)
-	for _, m := range s.models {
-		latest = max(latest, m.longest().Add(5*time.Hour))
-	}
+	begun := s.now()
+	latest := begun.Add(5 * time.Hour)
 	for pause := 5 * time.Second; !s.failed(); pause = min(pause*3/2, 20*time.Minute) {
+		for _, m := range s.models {
+			latest = max(latest, m.longest().Add(5*time.Hour))
+			if m.daily > 0 {
+				latest = max(latest, begun.Add(time.Duration(2+len(s.said)/m.daily)*24*time.Hour))
+			}
+		}
 		open := slices.DeleteFunc(s.openTurns(), mayStay)
 		if len(open) == 0 {
 			s.look()

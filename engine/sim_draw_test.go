@@ -76,7 +76,7 @@ func (s *storm) settings() {
 func (s *storm) house() {
 	for p := range 1 + s.IntN(3) {
 		name := fmt.Sprint("p", p)
-		s.add("provider %s %d", name, 1+s.IntN(4))
+		s.add("provider %s %d%s", name, 1+s.IntN(4), pick(s, "", "", "", "", "", "", "", "", "", fmt.Sprint(" ", 1+s.IntN(20))))
 		s.providers = append(s.providers, name)
 		for m := range 1 + s.IntN(2) {
 			s.models = append(s.models, fmt.Sprintf("%s/m%d", name, m))
@@ -108,7 +108,7 @@ func (s *storm) event() {
 	case n < 68:
 		s.add("%v resume %s", s.at, pick(s, s.labels...))
 	case n < 71:
-		s.add("%v again %s", s.at, pick(s, s.labels...))
+		s.add("%v %s %s", s.at, pick(s, "again", "edit", "delete", "regenerate"), pick(s, s.labels...))
 	case n < 75:
 		s.add("%v release %s", s.at, pick(s, s.models...))
 	case n < 78:

@@ -24,6 +24,7 @@ type simModels struct {
 	name  string
 	key   string
 	slots int
+	daily int
 
 	mu    sync.Mutex
 	plays map[string][]string // by model: what it does, word by word, again and again

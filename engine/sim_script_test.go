@@ -13,12 +13,13 @@ import (
 // A simScript is a text of lines, of which any may be left out. First the house, then what happens:
 //
 //	set KEY VALUE                                  a setting, see simSetting
-//	provider p0 SLOTS                              a provider and how many requests it takes at once
+//	provider p0 SLOTS [DAILY]                      a provider, how many requests it takes at once, and how many we make a day
 //	bot b0 p0/m0 p1/m0                             a bot and its chain
 //	TIME say m0 b0 web/r0 ann [fail_fast] [!stop]  a message, or a command
 //	TIME again m0                                  the platform delivers it a second time
 //	TIME as p0/m0 503 429/45s@2s ok                what the model does from now on, word by word, again and again; @ is how long it takes
 //	TIME stop m0 · resume m0                       an order to the turn that answers a message
+//	TIME edit m0 · delete m0 · regenerate m0       the question is changed, taken back, asked again
 //	TIME release p0/m0 · pause p0 · unpause p0     "all" is everything
 //	TIME kill 30s [POINT]                          at once, or at the next such crash point; it is started again after that time
 //	TIME restart 5s                                a clean stop, likewise
@@ -60,18 +61,21 @@ func (s simScript) events() (list []simEvent) {
 	return list
 }
 
-// parts is the house that a script describes, without its store and surfaces.
-func (s simScript) parts() (Parts, map[string]int, error) {
+// parts is the house that a script describes, without its store and surfaces, and the providers'
+// slots and requests a day.
+func (s simScript) parts() (Parts, map[string][2]int, error) {
 	p := Parts{Config: Default(), Retry: ladder.Default(), Alerts: DefaultAlerts(), Location: time.UTC}
-	slots := map[string]int{}
+	providers := map[string][2]int{}
 	for _, line := range s {
 		words := strings.Fields(line)
 		var err error
 		switch {
 		case words[0] == "set" && len(words) == 3:
 			err = simSetting(&p, words[1], words[2])
-		case words[0] == "provider" && len(words) == 3:
-			slots[words[1]], err = strconv.Atoi(words[2])
+		case words[0] == "provider" && len(words) > 2:
+			var n [2]int
+			_, err = fmt.Sscan(strings.Join(words[2:], " ")+" 0", &n[0], &n[1])
+			providers[words[1]] = n
 		case words[0] == "bot" && len(words) > 1:
 			b := DefaultBot()
 			b.Name, b.Models = words[1], words[2:]
@@ -81,12 +85,12 @@ func (s simScript) parts() (Parts, map[string]int, error) {
 			return p, nil, fmt.Errorf("%s: %w", line, err)
 		}
 	}
-	return p, slots, nil
+	return p, providers, nil
 }
 
 // provider is a simulated one as the engine knows it.
 func (m *simModels) provider() Provider {
-	return Provider{Provider: m, Config: llm.Config{Concurrency: m.slots}, KeyID: m.key}
+	return Provider{Provider: m, Config: llm.Config{Concurrency: m.slots, DailyRequests: m.daily}, KeyID: m.key}
 }
 
 // simSetting carries out a "set".

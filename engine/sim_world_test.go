@@ -67,6 +67,8 @@ type simSaid struct {
 	turn    store.ID // once it is acknowledged
 	order   int      // in which they were acknowledged
 	command bool
+	deleted bool // its text is gone
+	anew    bool // it has been asked again
 }
 
 func (s *sim) now() store.Time { return store.At(s.wall()) }
@@ -97,7 +99,7 @@ func playScript(script simScript, dir string, empty []byte) *sim {
 		said: map[string]*simSaid{}, answers: map[string]time.Duration{}, chat: &simChat{shown: map[string]store.Post{}, byPost: map[string]string{}}, checked: newChecked(),
 	}
 	s.log.began = s.began
-	parts, slots, err := script.parts()
+	parts, providers, err := script.parts()
 	if err == nil {
 		err = s.freshFile(empty)
 	}
@@ -108,8 +110,8 @@ func playScript(script simScript, dir string, empty []byte) *sim {
 	parts.Surfaces = []Surface{&fakeSurface{name: "web", local: true}, s.chat}
 	parts.Log, parts.Wall, parts.Crash = slog.New(s.log), s.wall, s.crash
 	parts.Providers = map[string]Provider{}
-	for name, n := range slots {
-		s.models[name] = &simModels{sim: s, name: name, key: "k1", slots: max(1, n), plays: map[string][]string{}, at: map[string]int{}, live: map[*simRequest]bool{}}
+	for name, n := range providers {
+		s.models[name] = &simModels{sim: s, name: name, key: "k1", slots: max(1, n[0]), daily: n[1], plays: map[string][]string{}, at: map[string]int{}, live: map[*simRequest]bool{}}
 		parts.Providers[name] = s.models[name].provider()
 	}
 	s.parts = parts

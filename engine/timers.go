@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -117,6 +118,10 @@ func (e *Engine) clampAtStart() {
 	case err != nil:
 		e.Log.Error("clamp waits at the start", "err", err)
 	case n > 0:
+		e.mu.Lock()
+		e.dropRows()
+		e.mu.Unlock()
+		e.outbox.poke()
 		e.sweep()
 	}
 }
@@ -229,6 +234,16 @@ func (e *Engine) sweepGates() {
 	}
 }
 
+// dropRows takes the turns that are only rows out of the wheel: the sweep finds them again, at the
+// times that they have now. Engine.mu is held.
+func (e *Engine) dropRows() {
+	for turn := range e.timers {
+		if r := e.sched.runs[turn]; r == nil || r.place != waiting {
+			e.dropTimer(turn)
+		}
+	}
+}
+
 // watchClock compares wall and monotonic clock: a suspend or a step makes everything overdue run
 // now, and after a backward step no due time lies further ahead than its own wait (P16).
 func (e *Engine) watchClock(ctx context.Context) {
@@ -245,6 +260,9 @@ func (e *Engine) watchClock(ctx context.Context) {
 		if step := nowWall.Sub(wall) - nowMono.Sub(mono); step > clockSlack || step < -clockSlack {
 			e.stepped(step)
 		}
+		e.mu.Lock()
+		e.forgetClosings(nowWall)
+		e.mu.Unlock()
 		wall, mono = nowWall, nowMono
 	}
 }
@@ -258,17 +276,14 @@ func (e *Engine) stepped(step time.Duration) {
 			e.Log.Error("clamp waits after a clock step", "err", err)
 		}
 		e.mu.Lock()
-		for turn, h := range e.timers {
-			at := h.at + store.Time(step.Milliseconds())
-			if r := e.sched.runs[turn]; r != nil && r.place == waiting {
-				e.holdAnyway(turn, h.conversation, max(at, now))
-			} else {
-				e.dropTimer(turn)
-			}
+		e.dropRows()
+		for turn, h := range maps.Clone(e.timers) { // what waits in process
+			e.holdAnyway(turn, h.conversation, max(h.at+store.Time(step.Milliseconds()), now))
 		}
-		e.clampGates(now, now.Add(-step))
+		e.clampGates(now)
 		e.mu.Unlock()
 	}
 	e.wheel.Stepped()
+	e.outbox.poke() // what it tries again lies elsewhere now
 	e.sweep()
 }

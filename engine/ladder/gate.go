@@ -46,7 +46,7 @@ func (g Gate) Down() bool { return !g.DownSince.IsZero() }
 // a hold). asked says that this request asked at the gate after a closing.
 func (g Gate) Failed(now time.Time, turn string, f Failure, asked, final bool, c Config) Gate {
 	now = now.Round(0).UTC()
-	g = g.held(now, f)
+	g = g.Clamped(now, 0).held(now, f) // a clock that has gone back must not make an old hold outlast a new one
 	if !final || f.Class == "canceled" {
 		return g
 	}
