@@ -1,4 +1,3 @@
-// Package tool is what a bot can do besides talk.
 package tool
 
 import (
