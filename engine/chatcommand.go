@@ -21,7 +21,7 @@ func asCommand(text string) string {
 		word = "!" + rest
 	}
 	switch word {
-	case "!stop", "!new", "!retry", "!status", "!help":
+	case "!stop", "!new", "!retry", "!status", "!help", "!approve", "!deny":
 		return word
 	}
 	return ""
@@ -51,9 +51,11 @@ func (e *Engine) answerTo(ctx context.Context, t store.Turn, word string) (strin
 		return e.sayRetry(ctx, t)
 	case "!status":
 		return e.sayStatus(t)
+	case "!approve", "!deny":
+		return e.sayDecide(ctx, t, word == "!approve")
 	}
 	return "- `!stop` ends what I am working on\n- `!retry` tries the last failed or waiting question again\n" +
-		"- `!new` starts afresh, without what was said before\n- `!status` tells what waits and for what\n- `!help` is this list", nil
+		"- `!new` starts afresh, without what was said before\n- `!approve` and `!deny` decide what I have asked to do\n- `!status` tells what waits and for what\n- `!help` is this list", nil
 }
 
 // plainError is an error in words for people.

@@ -22,6 +22,7 @@ import (
 
 	"holdfast/engine/ladder"
 	"holdfast/engine/llm"
+	"holdfast/engine/tool"
 	"holdfast/engine/wheel"
 	"holdfast/store"
 )
@@ -43,13 +44,16 @@ type Parts struct {
 	Bots      []Bot
 	Providers map[string]Provider
 	Surfaces  []Surface
-	Store     *store.Store
-	Log       *slog.Logger
-	Keep      time.Duration      // settled turns are deleted after it; 0 = never
-	PublicURL string             // of the page, for links; "" = not known
-	Location  *time.Location     // days and times for people; nil = local
-	Wall      func() time.Time   // the wall clock; nil = time.Now
-	Crash     func(point string) // crash points of tests; nil = none
+	Tools     map[string]tool.Set // what names in a bot's tools stand for
+
+	PublicTools []string // of a bot's tools, those that visitors may use
+	Store       *store.Store
+	Log         *slog.Logger
+	Keep        time.Duration      // settled turns are deleted after it; 0 = never
+	PublicURL   string             // of the page, for links; "" = not known
+	Location    *time.Location     // days and times for people; nil = local
+	Wall        func() time.Time   // the wall clock; nil = time.Now
+	Crash       func(point string) // crash points of tests; nil = none
 }
 
 // Errors that callers decide by; the store's pass through as well.

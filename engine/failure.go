@@ -55,7 +55,7 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 		return over, false
 	} else if ctx.Err() == nil && r.wasCut(f) {
 		return e.afterCut(ctx, r, t, n)
-	} else if ctx.Err() == nil && f.Class == llm.Canceled && e.Config.TurnDeadline-r.spent-e.since(r) <= 0 {
+	} else if ctx.Err() == nil && f.Class == llm.Canceled && e.Config.TurnDeadline <= r.spentNow() {
 		f = &llm.Failure{Class: llm.Canceled, Text: "deadline"}
 	}
 	j := e.judge(r, g, t, bot, n, f)
@@ -118,7 +118,7 @@ func (e *Engine) situation(r *run, t *store.Turn, ep episode, bot *Bot, now time
 	_, fallback := e.fallback(r, bot, r.model)
 	return ladder.Situation{
 		Now: now, Model: r.model, FailFast: t.Lane == failFast, Durable: e.Config.Durable, FallbackOK: fallback,
-		Resends: r.resends, Waited: r.waited, Remaining: e.Config.TurnDeadline - r.spent - e.since(r),
+		Resends: r.resends, Waited: r.waited, Remaining: e.Config.TurnDeadline - r.spentNow(),
 		Asked: r.asked, LastRequest: ep.Last(e.Retry), OneShot: ep.OneShot, Owed: ep.Owes,
 		Rearms: t.RearmN, CanRearm: t.Lane != failFast && e.surfaces[t.Surface] != nil,
 	}

@@ -177,7 +177,7 @@ func (h *house) transcript() []string {
 // fakeModels is a provider that does what a script says, one word per request: "ok", "ok:TEXT",
 // a status ("503"), a status with a stated wait ("429/45s"), "cut" (content, then a broken stream),
 // "error" (an overloaded event in the stream), "reset" (no answer), "silent" (no byte until the time-out),
-// "hang" (content, then nothing until cancelled). The last word is repeated for ever.
+// "hang" (content, then nothing until cancelled), "call:A+B" (calls of tools). The last word is repeated for ever.
 type fakeModels struct {
 	mu     sync.Mutex
 	script []string
@@ -274,7 +274,15 @@ func (f *fakeModels) Stream(ctx context.Context, p llm.Prepared) iter.Seq2[llm.E
 				yield(llm.Event{Finish: &llm.Finish{Reason: "stop", TokensIn: 3, TokensOut: 1}}, nil)
 			}
 		case "call":
-			if head() && yield(llm.Event{Call: &llm.Call{ID: "c1", Name: arg, Arguments: []byte("{}")}}, nil) {
+			if !head() {
+				return
+			}
+			for i, name := range strings.Split(arg, "+") {
+				if !yield(llm.Event{Call: &llm.Call{ID: fmt.Sprint("c", i+1), Name: name, Arguments: []byte("{}")}}, nil) {
+					return
+				}
+			}
+			if ctx.Err() == nil {
 				yield(llm.Event{Finish: &llm.Finish{Reason: "tool_calls"}}, nil)
 			}
 		case "cut":

@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"holdfast/engine/llm"
+	"holdfast/engine/tool"
 	"holdfast/store"
 )
 
@@ -16,12 +17,35 @@ type replyStep struct {
 	Calls []llm.Call `json:"calls,omitempty"`
 }
 
+// calledStep is the journal's line of a tool call that is about to be made. It says what may be done
+// about it if no result follows, so that a resume needs no tool to decide (P11).
+type calledStep struct {
+	Key         string `json:"key"` // of the call: TURN-LINE-INDEX, the same for every try
+	CallID      string `json:"call_id"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitzero"`
+	ReadOnly    bool   `json:"read_only,omitzero"`
+	Idempotent  bool   `json:"idempotent,omitzero"`
+	Destructive bool   `json:"destructive,omitzero"`
+}
+
+// decidedStep is the journal's line of a person's word on calls.
+type decidedStep struct {
+	Keys  []string `json:"keys"`
+	Allow bool     `json:"allow"`
+	By    string   `json:"by,omitzero"` // "" = an operator
+}
+
 // resultStep is the journal's line of a finished tool call.
 type resultStep struct {
-	CallID string `json:"call_id"`
-	Name   string `json:"name"`
-	Text   string `json:"text"`
-	Failed bool   `json:"failed,omitzero"`
+	Key     string `json:"key,omitzero"`
+	CallID  string `json:"call_id"`
+	Name    string `json:"name"`
+	Text    string `json:"text"`
+	Failed  bool   `json:"failed,omitzero"`
+	Unknown bool   `json:"unknown,omitzero"` // whether it has happened
+	Denied  bool   `json:"denied,omitzero"`
+	MS      int64  `json:"ms,omitzero"`
 }
 
 // noteStep is the journal's line of a failure that ended a run's tries: one for the whole window of
@@ -71,6 +95,9 @@ func (p *prompted) step(s store.Step) {
 			return
 		}
 		p.messages = append(p.messages, llm.Message{Role: "assistant", Text: b.Text, Calls: b.Calls})
+		for _, c := range b.Calls {
+			p.open = append(p.open, c.ID)
+		}
 	case "note":
 		var b noteStep
 		if json.Unmarshal(s.Body, &b) == nil {
@@ -81,41 +108,85 @@ func (p *prompted) step(s store.Step) {
 		if json.Unmarshal(s.Body, &b) != nil {
 			return
 		}
-		p.messages = append(p.messages, llm.Message{Role: "tool", Text: b.Text, CallID: b.CallID})
+		p.result(b.CallID, b.Text)
 	}
 }
 
-// openCalls are the tool calls of a journal that have no result yet, in order.
-func openCalls(steps []store.Step) []llm.Call {
-	var open []llm.Call
+// toolCall is a call of a journal, with all that is known of it.
+type toolCall struct {
+	llm.Call
+	key     string
+	called  *calledStep  // nil: not made yet
+	decided *decidedStep // nil: nobody has said a word
+	result  *resultStep  // nil: none is known
+	at      store.Time   // when it was called, before that when the model wanted it
+}
+
+// toolCalls reads the calls of a journal in order. Lines that cannot be read are passed over, as in a context.
+func toolCalls(turn store.ID, steps []store.Step) (list []*toolCall) {
 	for _, s := range steps {
-		var made replyStep
-		var result resultStep
-		switch {
-		case s.Kind == "reply" && json.Unmarshal(s.Body, &made) == nil:
-			open = append(open, made.Calls...)
-		case s.Kind == "resulted" && json.Unmarshal(s.Body, &result) == nil:
-			open = slices.DeleteFunc(open, func(c llm.Call) bool { return c.ID == result.CallID })
+		switch s.Kind {
+		case "reply":
+			var b replyStep
+			_ = json.Unmarshal(s.Body, &b)
+			for i, c := range b.Calls {
+				list = append(list, &toolCall{Call: c, key: fmt.Sprintf("%s-%d-%d", turn, s.N, i), at: s.At})
+			}
+		case "called":
+			var b calledStep
+			if json.Unmarshal(s.Body, &b) == nil {
+				if c := callOf(list, b.Key, b.CallID); c != nil {
+					c.called, c.at = &b, s.At
+				}
+			}
+		case "decided":
+			var b decidedStep
+			_ = json.Unmarshal(s.Body, &b)
+			for _, key := range b.Keys {
+				if c := callOf(list, key, ""); c != nil {
+					c.decided = &b
+				}
+			}
+		case "resulted":
+			var b resultStep
+			if json.Unmarshal(s.Body, &b) == nil {
+				if c := callOf(list, b.Key, b.CallID); c != nil {
+					c.result = &b
+				}
+			}
 		}
 	}
-	return open
+	return list
 }
 
-// answerCalls journals a result for every call that has none, since a model cannot go on without: no
-// bot has tools yet, so it is that there is no such tool.
-func (e *Engine) answerCalls(ctx context.Context, r *run, t *store.Turn) (verdict, bool) {
-	steps, err := e.Store.Steps(t.ID)
-	if err != nil {
-		return e.trouble(ctx, r, "read the journal", err), false
-	}
-	for _, c := range openCalls(steps) {
-		result := resultStep{CallID: c.ID, Name: c.Name, Text: "there is no tool of this name", Failed: true}
-		if v, goOn := e.write(ctx, r, t, store.Told{Step: line("resulted", e.now(), result)}); !goOn {
-			return v, false
+// callOf finds a call by its key, or one of an older journal by its id: the first without a result.
+func callOf(list []*toolCall, key, id string) *toolCall {
+	for _, c := range list {
+		if key != "" && c.key == key || key == "" && c.ID == id && c.result == nil {
+			return c
 		}
 	}
-	return over, true
+	return nil
 }
+
+// openCalls are the calls of a journal that have no result yet.
+func openCalls(list []*toolCall) []*toolCall {
+	return slices.DeleteFunc(slices.Clone(list), func(c *toolCall) bool { return c.result != nil })
+}
+
+// doubtful reports whether it is not known of an earlier call of this tool whether it has happened:
+// then the model does not make it again without a person's word.
+func doubtful(list []*toolCall, name string) bool {
+	return slices.ContainsFunc(list, func(c *toolCall) bool { return c.Name == name && c.result != nil && c.result.Unknown })
+}
+
+// asCalled is the line that a call gets before it is made.
+func (c *toolCall) asCalled(s tool.Spec) calledStep {
+	return calledStep{Key: c.key, CallID: c.ID, Name: c.Name, Title: s.Title, ReadOnly: s.ReadOnly, Idempotent: s.Idempotent, Destructive: s.Destructive}
+}
+
+// repeatable reports whether a call that was cut off may be made again.
+func (c calledStep) repeatable() bool { return c.ReadOnly || c.Idempotent }
 
 // line makes a journal line.
 func line(kind string, at store.Time, body any) *store.Step {

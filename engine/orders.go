@@ -86,7 +86,7 @@ func (e *Engine) ordered(ctx context.Context, o Order) (store.Turn, error) {
 // queued, runs or is done is returned as it is.
 func (e *Engine) Resume(ctx context.Context, o Order) (store.Turn, error) {
 	t, err := e.ordered(ctx, o)
-	if err != nil || !Waits(t.State) {
+	if err != nil || !Waits(t.State) || t.Reason.Why == "approval" { // that needs a word, not a try
 		return t, err
 	}
 	if until := e.heldUntil(&t); until != 0 {

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"strings"
 
 	"holdfast/engine/llm"
@@ -23,7 +26,8 @@ const (
 // prompted is a context and what it was built from.
 type prompted struct {
 	messages []llm.Message
-	said     int // messages of people that the turn answered when it was built
+	open     []string // ids of calls that have no result yet
+	said     int      // messages of people that the turn answered when it was built
 }
 
 // prompt lays the context out: instructions, older exchanges as far as the budget (in bytes)
@@ -86,18 +90,43 @@ func exchangeSize(x store.Exchange) int {
 	return size
 }
 
-// exchange adds what people said and what was answered.
+// exchange adds what people said and what was answered. What was said while the turn was under way
+// stands where its model saw it first, but never between calls and their results.
 func (p *prompted) exchange(x store.Exchange) {
-	for _, ev := range x.Events {
-		if ev.Text != "" { // else it was taken back
-			p.say("user", ev.Text)
-		}
-	}
+	said := slices.Clone(x.Events)
+	slices.SortStableFunc(said, func(a, b store.Event) int { return cmp.Compare(a.Behind, b.Behind) })
+	said = p.heard(said, 0)
 	for _, s := range x.Steps {
 		p.step(s)
+		if len(p.open) == 0 {
+			said = p.heard(said, s.N)
+		}
 	}
+	for len(p.open) > 0 { // it was ended in the middle of its calls
+		p.result(p.open[0], "[Holdfast: the turn was ended before this call had a result.]")
+	}
+	p.heard(said, math.MaxInt)
 	if x.Outcome == store.Answered && x.Text != "" {
 		p.say("assistant", x.Text)
+	}
+}
+
+// heard adds what was said up to a line of the journal and returns the rest.
+func (p *prompted) heard(said []store.Event, line int) []store.Event {
+	for len(said) > 0 && said[0].Behind <= line {
+		if said[0].Text != "" { // else it was taken back
+			p.say("user", said[0].Text)
+		}
+		said = said[1:]
+	}
+	return said
+}
+
+// result adds a tool's.
+func (p *prompted) result(call, text string) {
+	p.messages = append(p.messages, llm.Message{Role: "tool", Text: text, CallID: call})
+	if i := slices.Index(p.open, call); i >= 0 {
+		p.open = slices.Delete(p.open, i, i+1)
 	}
 }
 

@@ -44,7 +44,9 @@ type run struct {
 
 	memory   ladder.Run
 	begun    bool          // its start has been logged
-	spent    time.Duration // running time so far, against turn_deadline
+	spent    time.Duration // running time of earlier goroutines, against turn_deadline: see spentNow
+	driven   time.Time     // when the present goroutine began
+	tools    *toolbox      // what its bot can do; nil = not gathered yet
 	waited   time.Duration // retry waits so far, for the fail-fast lane
 	model    string        // PROVIDER/MODEL
 	send     int           // the logical call under way
@@ -57,6 +59,8 @@ type run struct {
 	text    strings.Builder // of the answer, so far
 	request int             // number of the request under way; 0 = none
 	sent    time.Time
+
+	progress map[string]string // by the key of a call under way: what its tool says of it
 
 	built   int                     // messages and changes of the question that the context was built from (see reword.go)
 	latest  int                     // … that there were at its last change
@@ -79,9 +83,9 @@ func (e *Engine) drive(r *run) {
 	e.mu.Lock()
 	r.cancel = cancel
 	e.mu.Unlock()
-	begin := time.Now()
+	r.driven = time.Now()
 	v := e.safely(ctx, r)
-	r.spent += time.Since(begin)
+	r.spent, r.driven = r.spentNow(), time.Time{}
 	cancel(nil)
 	e.leave(r, v)
 }
@@ -154,7 +158,7 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 	}
 	r.begun = true
 	if t.Requests > 0 { // the last run may have been cut between a call and its result
-		if v, goOn := e.answerCalls(ctx, r, &t); !goOn {
+		if v, goOn := e.answerCalls(ctx, r, &t, bot); !goOn {
 			return v
 		}
 	}
@@ -168,7 +172,7 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 
 // step makes one logical model call, or waits to make it; goOn says that there is more to do.
 func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v verdict, goOn bool) {
-	if left := e.Config.TurnDeadline - r.spent; left <= 0 {
+	if e.Config.TurnDeadline <= r.spentNow() {
 		return e.fail(ctx, r, "cannot answer this: it took longer than a turn may"), false
 	}
 	model, ok := e.choose(r, bot)
@@ -184,6 +188,7 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 	} else if why != "" {
 		return e.waitForDay(ctx, r, t, why), false
 	}
+	r.toolbox(ctx, e, t, bot) // may take a moment, so before a slot is taken
 	g, v, ok := e.enter(ctx, r, t, model)
 	if !ok {
 		return v, v == elsewhere

@@ -77,7 +77,7 @@ func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
 	e.mu.Lock()
 	s := e.serviceOf(r.model)
 	e.mu.Unlock()
-	prepared, err := s.Prepare(llm.Request{Model: model, Messages: p.messages, Params: bot.Params})
+	prepared, err := s.Prepare(llm.Request{Model: model, Messages: p.messages, Tools: r.tools.offered(), Params: bot.Params})
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (e *Engine) countedRequest(model string) store.Usage {
 func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (reply, *llm.Failure) {
 	ctx, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
-	ctx, cancel := context.WithTimeout(ctx, e.Config.TurnDeadline-r.spent)
+	ctx, cancel := context.WithTimeout(ctx, e.Config.TurnDeadline-r.spentNow())
 	defer cancel()
 	r.cuttable(cut)
 	defer r.cuttable(nil)

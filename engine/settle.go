@@ -44,8 +44,19 @@ func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn,
 	return v, false
 }
 
-// afterCalls journals a reply with tool calls. Calls of tools that the bot does not have are
-// answered with an error, so that the model can go on without.
+// ownIDs gives every call of a reply an id of its own: some services repeat them, or give none.
+func ownIDs(calls []llm.Call) []llm.Call {
+	seen := map[string]bool{}
+	for i := range calls {
+		if id := calls[i].ID; id == "" || seen[id] {
+			calls[i].ID = fmt.Sprintf("call_%d_%s", i, id)
+		}
+		seen[calls[i].ID] = true
+	}
+	return calls
+}
+
+// afterCalls journals a reply with tool calls, and makes them.
 func (e *Engine) afterCalls(ctx context.Context, r *run, t *store.Turn, bot *Bot, a reply, told store.Told) (verdict, bool) {
 	steps, err := e.Store.Steps(t.ID)
 	if err != nil {
@@ -62,11 +73,14 @@ func (e *Engine) afterCalls(ctx context.Context, r *run, t *store.Turn, bot *Bot
 		v, _ := e.settle(ctx, r, t, store.Settled{Outcome: store.Failed, Text: text, Error: text, Told: told})
 		return v, false
 	}
-	told.Step = line("reply", e.now(), replyStep{Text: a.text, Calls: a.calls})
+	told.Step = line("reply", e.now(), replyStep{Text: a.text, Calls: ownIDs(a.calls)})
 	if v, goOn := e.journal(ctx, r, t, told); !goOn {
 		return v, false
 	}
-	return e.answerCalls(ctx, r, t)
+	if v, goOn := e.answerCalls(ctx, r, t, bot); !goOn {
+		return v, false
+	}
+	return e.steer(ctx, r, t)
 }
 
 // journal stores a completed step and gives the slot back.

@@ -11,6 +11,8 @@ type Event struct {
 	Name string // who, as people read it
 	Text string
 	At   Time
+
+	Behind int // the line of its turn's journal behind which it came in; 0 = before the journal begins
 }
 
 // Admission is an event that wants a turn.
@@ -181,8 +183,8 @@ func (f *fact) admitTurn(a Admission, out Admitted) error {
 	if out.Into != 0 {
 		state, outcome, ended, answers = Done, Merged, max(a.At, 1), out.Into
 	}
-	err := f.must(`INSERT INTO events (id, turn, bot, key, kind, name, at, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		out.Turn, answers, a.Bot, a.Key, a.Kind, a.Name, a.At, a.Text)
+	err := f.must(`INSERT INTO events (id, turn, bot, key, kind, name, at, text, behind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, `+behind+`)`,
+		out.Turn, answers, a.Bot, a.Key, a.Kind, a.Name, a.At, a.Text, answers)
 	if err == nil {
 		err = f.must(`INSERT INTO turns (id, conversation, person, lane, state, outcome, created, spoken, ended, merged_into, supersedes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			out.Turn, out.Conversation, a.Person, a.Lane, state, outcome, a.At, a.At, ended, out.Into, a.Supersedes)
@@ -198,3 +200,6 @@ func (f *fact) admitTurn(a Admission, out Admitted) error {
 	}
 	return err
 }
+
+// behind is the newest line of a turn's journal, 0 if it has none.
+const behind = `coalesce((SELECT max(n) FROM steps WHERE turn = ?), 0)`

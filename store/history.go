@@ -56,12 +56,12 @@ func (c *conn) exchanges(conversation, turn ID, limit int) (list []Exchange, err
 func (c *conn) historyEvents(at map[ID]*Exchange, conversation, turn ID, limit int) error {
 	return c.each(func(r row) error {
 		var e Event
-		err := r.Scan(&e.ID, &e.Turn, &e.Key, &e.Kind, &e.Name, &e.At, &e.Text)
+		err := r.Scan(&e.ID, &e.Turn, &e.Key, &e.Kind, &e.Name, &e.At, &e.Text, &e.Behind)
 		x := at[e.Turn]
 		x.Events = append(x.Events, e)
 		return err
-	}, shown+`SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text FROM h CROSS JOIN events e WHERE e.id = h.id AND e.turn = h.id
-		UNION ALL SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text FROM h CROSS JOIN events e WHERE e.turn = h.id AND e.turn <> e.id
+	}, shown+`SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text, e.behind FROM h CROSS JOIN events e WHERE e.id = h.id AND e.turn = h.id
+		UNION ALL SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text, e.behind FROM h CROSS JOIN events e WHERE e.turn = h.id AND e.turn <> e.id
 		ORDER BY 1`, conversation, turn, turn, limit)
 }
 

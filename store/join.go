@@ -40,7 +40,7 @@ func (f *fact) join(t Turn, into ID) error {
 			max(f.at, 1), into, t.ID)
 	}
 	if err == nil {
-		err = f.must(`UPDATE events SET turn = ? WHERE id = ?`, into, t.ID)
+		err = f.must(`UPDATE events SET turn = ?, behind = `+behind+` WHERE id = ?`, into, into, t.ID)
 	}
 	for _, id := range []ID{into, t.ID} {
 		if err == nil {

@@ -58,6 +58,7 @@ func (f *fact) deleteTurn(id ID) error {
 	for _, sql := range []string{
 		`DELETE FROM attempts WHERE turn = ?`,
 		`DELETE FROM steps WHERE turn = ?`,
+		`DELETE FROM approvals WHERE turn = ?`,
 		`DELETE FROM posts WHERE turn = ?`,
 		`DELETE FROM events WHERE id = ?`,
 		`DELETE FROM turns WHERE id = ?`,

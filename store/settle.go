@@ -39,6 +39,7 @@ func (s *Store) SettleTurn(t Settled) (Turn, error) {
 }
 
 func (f *fact) settle(done *Turn, t Settled) error {
+	asked := done.Reason.Why == "approval"
 	done.State, done.Outcome, done.Ended, done.Text, done.Error = Done, t.Outcome, max(t.At, 1), t.Text, t.Error
 	done.Wait, done.Resumed, done.RearmN, done.RearmOf, done.Episode = Wait{}, "", 0, 0, nil
 	done.Version++
@@ -54,6 +55,9 @@ func (f *fact) settle(done *Turn, t Settled) error {
 		done.Version, done.ID, done.Messages)
 	if err == nil && len(t.Posts) > 0 {
 		err = f.must(`UPDATE conversations SET active = max(active, ?) WHERE id = ?`, t.At, done.Conversation)
+	}
+	if err == nil && asked {
+		err = f.dropApproval(done.ID)
 	}
 	if err != nil {
 		return err

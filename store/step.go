@@ -4,7 +4,7 @@ package store
 type Step struct {
 	Turn ID
 	N    int    // from 1; set by the store
-	Kind string // "reply" (a model's reply that ends in tool calls, or went on because a message joined) | "called" | "resulted" | "note"
+	Kind string // "reply" (a model's reply that ends in tool calls, or went on because a message joined) | "called" | "resulted" (a tool) | "decided" (on an approval) | "note"
 	At   Time
 	Body []byte // JSON, the engine's
 }
@@ -17,6 +17,20 @@ func (f *fact) addStep(turn ID, p *Step) error {
 	}
 	return f.must(`INSERT INTO steps (id, turn, n, kind, at, body) VALUES (?, ?, coalesce((SELECT max(n) FROM steps WHERE turn = ?), 0) + 1, ?, ?, ?)`,
 		f.newID(), turn, turn, p.Kind, at, p.Body)
+}
+
+// addCalls journals tool calls about to be made and counts them.
+func (f *fact) addCalls(t *Turn, calls []*Step) error {
+	for _, p := range calls {
+		if err := f.addStep(t.ID, p); err != nil {
+			return err
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	t.Calls += len(calls)
+	return f.must(`UPDATE turns SET calls = calls + ? WHERE id = ?`, len(calls), t.ID)
 }
 
 // Steps reads a turn's journal in order.

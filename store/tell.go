@@ -4,6 +4,8 @@ package store
 type Told struct {
 	Attempt *AttemptEnd // how the request under way ended
 	Step    *Step       // one more line of the journal
+	Calls   []*Step     // lines of tool calls about to be made; each counts
+	Ask     *Approval   // a question to a person before calls are made; its ID is set
 	Gates   []Gate      // gates that this fact closes, moves or opens
 	Usage   []Usage     // counts that limits go by
 	Posts   []Post      // new posts (ID 0) and new text for those there are (ID set)
@@ -22,6 +24,14 @@ func (f *fact) tell(t *Turn, told Told) error {
 	if told.Step != nil {
 		if err := f.addStep(t.ID, told.Step); err != nil {
 			return wrap("add step", err)
+		}
+	}
+	if err := f.addCalls(t, told.Calls); err != nil {
+		return wrap("add calls", err)
+	}
+	if told.Ask != nil {
+		if err := f.putApproval(t.ID, told.Ask); err != nil {
+			return wrap("ask for approval", err)
 		}
 	}
 	for i := range told.Posts {

@@ -8,8 +8,12 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
+
+// ErrNotMade is wrapped by the error of a call that surely has not reached its tool: nothing has happened.
+var ErrNotMade = errors.New("the call was not made")
 
 // Tool is one thing that a bot can do.
 type Tool interface {

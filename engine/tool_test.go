@@ -1,0 +1,372 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"holdfast/engine/tool"
+	"holdfast/store"
+)
+
+// fakeTool counts its calls outside of every process, as the world does.
+type fakeTool struct {
+	spec tool.Spec
+	mu   sync.Mutex
+	keys []string // of the calls it has carried out
+	took time.Duration
+	plan []any // what the next calls come to: a tool.Result, an error, "hang" or "panic"
+}
+
+func (f *fakeTool) Spec() tool.Spec { return f.spec }
+
+func (f *fakeTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	f.mu.Lock()
+	f.keys = append(f.keys, c.Key)
+	var next any = tool.Result{Text: f.spec.Name + " done"}
+	if len(f.plan) > 0 {
+		next, f.plan = f.plan[0], f.plan[1:]
+	}
+	f.mu.Unlock()
+	took := f.took
+	if next == "hang" {
+		took = 24 * time.Hour
+	}
+	if took > 0 {
+		c.Progress("half done")
+		select {
+		case <-ctx.Done():
+			return tool.Result{}, ctx.Err()
+		case <-time.After(took):
+		}
+	}
+	switch v := next.(type) {
+	case tool.Result:
+		return v, nil
+	case error:
+		return tool.Result{}, v
+	case string:
+		panic("a tool that panics")
+	}
+	return tool.Result{}, nil
+}
+
+func (f *fakeTool) calls() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.keys)
+}
+
+// withTools gives the bot a reading tool, an idempotent one, a writing one, and one that asks first.
+func withTools(p *Parts) map[string]*fakeTool {
+	tools := map[string]*fakeTool{
+		"look":  {spec: tool.Spec{Name: "look", ReadOnly: true}},
+		"put":   {spec: tool.Spec{Name: "put", Idempotent: true}},
+		"write": {spec: tool.Spec{Name: "write", Title: "Write it"}},
+		"ask":   {spec: tool.Spec{Name: "ask", Approve: "writes"}},
+	}
+	p.Tools = map[string]tool.Set{"box": tool.Fixed{tools["look"], tools["put"], tools["write"], tools["ask"]}}
+	p.Bots[0].Tools = []string{"box"}
+	return tools
+}
+
+// bodies are the requests' contexts.
+func (h *house) bodies() (list []string) {
+	for _, r := range h.models.requests() {
+		list = append(list, r.body)
+	}
+	return list
+}
+
+// P11: a call that has resulted is never made again, whatever happens behind it; its result is in the context.
+func TestToolIsCalledOnceP11(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p); p.Retry.Resends = 0 }, func(h *house) {
+		h.models.play("call:write", "503", "429/3h", "ok:done")
+		id := h.say("ann", "do it")
+		h.wait(s(5))
+		h.crash()
+		h.start()
+		h.wait(time.Hour)
+		h.want(id, store.Parked)
+		h.crash()
+		h.start()
+		done := h.settled(id, 4*time.Hour)
+		all := h.bodies()
+		if n := len(tools["write"].calls()); n != 1 || done.Text != "done" || done.Calls != 1 {
+			t.Errorf("%d calls, %+v", n, done)
+		}
+		if last := all[len(all)-1]; strings.Count(last, "tool: write done") != 1 {
+			t.Errorf("the last request said %q", last)
+		}
+		if !strings.HasPrefix(all[len(all)-1], strings.TrimSuffix(all[1], "\n")) {
+			t.Errorf("the context has changed before its end:\n%q\n%q", all[1], all[len(all)-1])
+		}
+	})
+}
+
+// P11: a process that dies at any point around a call: once in all for a write, and whatever is read or
+// idempotent is made again with the same key; where it is not known the model and the person are told.
+func TestToolCutOffP11(t *testing.T) {
+	for _, c := range []struct {
+		tool, point string
+		calls       int
+		unknown     bool
+	}{
+		{"write", "stepped", 1, false}, // behind the reply
+		{"write", "called", 0, true},   // the line stands, and nobody knows more
+		{"write", "acted", 1, true},
+		{"look", "called", 1, false},
+		{"look", "acted", 2, false},
+		{"put", "acted", 2, false},
+	} {
+		t.Run(c.tool+" at "+c.point, func(t *testing.T) {
+			var tools map[string]*fakeTool
+			var at func(string)
+			inHouse(t, func(p *Parts) {
+				tools = withTools(p)
+				p.Crash = func(point string) {
+					if at != nil {
+						at(point)
+					}
+				}
+			}, func(h *house) {
+				h.models.play("call:"+c.tool, "ok:done")
+				dead := make(chan struct{})
+				hit := false
+				at = func(point string) {
+					if point == c.point && !hit {
+						hit = true
+						h.store.Close() //nolint:errcheck // a kill: what comes after it is written nowhere
+						<-dead
+					}
+				}
+				id := h.say("ann", "do it")
+				h.wait(s(1))
+				at = nil
+				h.engine.endRuns(errShutdown)
+				close(dead)
+				h.crash()
+				h.start()
+				done := h.settled(id, s(60))
+				keys := tools[c.tool].calls()
+				if len(keys) != c.calls || len(slices.Compact(keys)) > 1 || done.Text != "done" {
+					t.Errorf("%d calls, %q", len(keys), done.Text)
+				}
+				all := h.bodies()
+				if got := strings.Contains(all[len(all)-1], "whether it has happened is not known"); got != c.unknown {
+					t.Errorf("unknown to the model: %v\n%s", got, all[len(all)-1])
+				}
+				if got := strings.Contains(strings.Join(h.transcript(), "\n"), "cannot tell whether it happened"); got != c.unknown {
+					t.Errorf("unknown to the person: %v\n%s", got, h.transcript())
+				}
+			})
+		})
+	}
+}
+
+// What is not known of a call is not made again by the model alone: its next call of that tool asks a person first.
+func TestDoubtAsksAPerson(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+		tools["write"].plan = []any{errors.New("the server has died")}
+		h.models.play("call:write", "call:write", "ok:done")
+		id := h.say("ann", "do it")
+		h.wait(s(1))
+		if w := h.want(id, store.Parked); w.Reason.Why != "approval" || len(tools["write"].calls()) != 1 {
+			t.Fatalf("%+v, %d calls", w, len(tools["write"].calls()))
+		}
+		h.say("ann", "!approve")
+		if done := h.settled(id, s(5)); done.Text != "done" || len(tools["write"].calls()) != 2 {
+			t.Errorf("%q, %d calls", done.Text, len(tools["write"].calls()))
+		}
+	})
+}
+
+// A tool that breaks down is tried again if that does no harm or nothing can have happened; one that
+// panics, or does not end in time, is told to the model, and the turn goes on.
+func TestToolBreaksDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool  string
+		plan  []any
+		calls int
+		model string
+	}{
+		"read":     {"look", []any{errors.New("lost")}, 2, "tool: look done"},
+		"for ever": {"look", []any{errors.New("lost"), errors.New("lost"), errors.New("lost")}, 3, "does not work now: lost"},
+		"not made": {"write", []any{fmt.Errorf("no line: %w", tool.ErrNotMade)}, 2, "tool: write done"},
+		"write":    {"write", []any{errors.New("lost")}, 1, "is not known"},
+		"panic":    {"write", []any{"panic"}, 1, "is not known"},
+		"hang":     {"look", []any{"hang"}, 1, "has not ended within 2m0s"},
+		"failed":   {"write", []any{tool.Result{Text: "no such file", Failed: true}}, 1, "tool: no such file"},
+		"long":     {"look", []any{tool.Result{Text: strings.Repeat("é", tool.MaxResult)}}, 1, "of 65536 bytes are shown]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var tools map[string]*fakeTool
+			inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+				tools[c.tool].plan = c.plan
+				h.models.play("call:"+c.tool, "ok:done")
+				done := h.settled(h.say("ann", "do it"), 3*time.Minute)
+				all := h.bodies()
+				if n := len(tools[c.tool].calls()); n != c.calls || done.Text != "done" || !strings.Contains(all[len(all)-1], c.model) {
+					t.Errorf("%d calls, %q\n%s", n, done.Text, all[len(all)-1])
+				}
+			})
+		})
+	}
+}
+
+// Calls of one reply run side by side; a crash in the middle repeats only what may be repeated.
+func TestCallsSideBySide(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+		for _, one := range tools {
+			one.took = s(3)
+		}
+		tools["put"].took = s(1)
+		h.models.play("call:look+put+write", "ok:done")
+		id := h.say("ann", "do it")
+		h.wait(s(2))
+		if got := h.engine.Progress(id); len(got) != 2 {
+			t.Errorf("progress of %v", got)
+		}
+		h.crash()
+		h.start()
+		h.wait(s(2.5))
+		h.want(id, store.Running)
+		done := h.settled(id, s(2))
+		if l, p, w := len(tools["look"].calls()), len(tools["put"].calls()), len(tools["write"].calls()); l != 2 || p != 1 || w != 1 || done.Text != "done" {
+			t.Errorf("look %d, put %d, write %d, %q", l, p, w, done.Text)
+		}
+		all := h.bodies()
+		if last := all[len(all)-1]; len(all) != 2 || strings.Count(last, "tool: ") != 3 {
+			t.Errorf("%d requests, the last %s", len(all), last)
+		}
+	})
+}
+
+// An approval waits for days and over restarts, blocks nobody, is the asker's or an operator's, and is kept.
+func TestApproval(t *testing.T) {
+	for _, allow := range []bool{true, false} {
+		var tools map[string]*fakeTool
+		inHouse(t, func(p *Parts) { tools = withTools(p); p.Bots[0].Operators = []string{"op"} }, func(h *house) {
+			h.models.play("call:ask", "ok:another", "ok:done")
+			id := h.say("ann", "do it")
+			h.wait(s(1))
+			w := h.want(id, store.Parked)
+			if w.Reason.Why != "approval" || w.From != "approval" || w.RetryAt != 0 || len(tools["ask"].calls()) != 0 {
+				t.Fatalf("%+v", w)
+			}
+			h.crash()
+			h.start()
+			h.wait(50 * time.Hour)
+			other := h.settled(h.say("ann", "meanwhile"), s(5))
+			if other.MergedInto != 0 || other.Text != "another" {
+				t.Errorf("a message meanwhile: %+v", other)
+			}
+			if got, err := h.engine.Resume(t.Context(), Order{Turn: id}); err != nil || got.State != store.Parked {
+				t.Errorf("try now: %v, %v", got.State, err)
+			}
+			word := map[bool]string{true: "!approve", false: "!deny"}[allow]
+			h.settled(h.say("bob", word), s(5))
+			h.want(id, store.Parked)
+			h.settled(h.say("op", word), s(5))
+			done := h.settled(id, s(5))
+			if n := len(tools["ask"].calls()); done.Text != "done" || (n == 1) != allow {
+				t.Errorf("allowed %v: %d calls, %q", allow, n, done.Text)
+			}
+			all := h.bodies()
+			if last := all[len(all)-1]; strings.Contains(last, "op has not allowed this call") == allow {
+				t.Errorf("the model was told: %s", last)
+			}
+			open, err := h.store.OpenApprovals(10)
+			if err != nil || len(open) != 0 {
+				t.Errorf("%v, %v", open, err)
+			}
+			steps, err := h.store.Steps(id)
+			if i := slices.IndexFunc(steps, func(p store.Step) bool { return p.Kind == "decided" }); err != nil || i < 0 || !strings.Contains(string(steps[i].Body), `"by":"op"`) {
+				t.Errorf("who decided is not kept: %+v, %v", steps, err)
+			}
+		})
+	}
+}
+
+// A stop ends tools too, and an approval that was open; nothing is called afterwards.
+func TestStopEndsTools(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+		tools["write"].plan = []any{"hang"}
+		h.models.play("call:write", "call:ask", "ok:next")
+		id := h.say("ann", "do it")
+		h.wait(s(1))
+		h.say("ann", "!stop")
+		if done := h.settled(id, s(1)); done.Outcome != store.Cancelled {
+			t.Errorf("%+v", done)
+		}
+		synctest.Wait()
+		asks := h.say("ann", "do that")
+		h.wait(s(1))
+		h.want(asks, store.Parked)
+		h.say("ann", "!stop")
+		h.settled(asks, s(1))
+		if open, err := h.store.OpenApprovals(10); err != nil || len(open) != 0 {
+			t.Errorf("%v, %v", open, err)
+		}
+		h.settled(h.say("ann", "and now?"), s(1))
+		all := h.bodies()
+		if last := all[len(all)-1]; strings.Count(last, "tool: [Holdfast: the turn was ended before this call had a result.]") != 2 {
+			t.Errorf("a call without a result: %s", last)
+		}
+	})
+}
+
+// Steering: what the same person says while a turn runs is in its next request, behind the results; what
+// another says is a turn of its own.
+func TestSteering(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+		tools["look"].took = s(10)
+		h.models.play("call:look", "call:put", "ok:done", "ok:bob's")
+		id := h.say("ann", "first")
+		h.wait(s(1))
+		joins := h.say("ann", "and this too")
+		bob := h.say("bob", "mine")
+		done := h.settled(id, s(20))
+		if m := h.turn(joins); m.MergedInto != id || m.Outcome != store.Merged || done.Messages != 2 {
+			t.Errorf("%+v, %+v", m, done)
+		}
+		all := h.bodies()
+		want := "user: first\nassistant: \ntool: look done\nuser: and this too\n"
+		if all[1] != want || !strings.HasPrefix(all[2], want) {
+			t.Errorf("%q", all[1:3])
+		}
+		if b := h.settled(bob, s(5)); b.Text != "bob's" {
+			t.Errorf("%+v", b)
+		}
+		if last := h.bodies()[3]; !strings.HasPrefix(last, want) {
+			t.Errorf("the history does not begin alike: %q", last)
+		}
+	})
+}
+
+// max_steps ends a model that calls tools without end; turn_deadline counts the tools' time.
+func TestToolLimits(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p); p.Bots[0].MaxSteps = 3; p.Config.TurnDeadline = 4 * time.Minute }, func(h *house) {
+		h.models.play("call:look")
+		if done := h.settled(h.say("ann", "do it"), s(5)); done.Outcome != store.Failed || len(tools["look"].calls()) != 3 {
+			t.Errorf("%+v, %d calls", done, len(tools["look"].calls()))
+		}
+		tools["put"].took = 100 * time.Second
+		h.models.play("call:put")
+		if done := h.settled(h.say("ann", "again"), 10*time.Minute); done.Outcome != store.Failed || !strings.Contains(done.Text, "longer than a turn may") {
+			t.Errorf("%+v", done)
+		}
+	})
+}

@@ -1,0 +1,342 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"holdfast/engine/tool"
+	"holdfast/store"
+)
+
+// What a model is told of a call that was not made, or of which nothing is known.
+const (
+	noSuchTool   = "there is no tool of this name"
+	notPossible  = "a person would have to approve this call, and nobody can here; it was not made"
+	unknownToYou = "[Holdfast: this call was cut off, and whether it has happened is not known. It is not made again by itself. Say so, and do not repeat it unless you are asked to.]"
+)
+
+// repeats is how often a call that may be repeated is made again after its tool broke down.
+const repeats = 2
+
+// answerCalls gives every call of the journal that has no result one, since a model cannot go on
+// without: those that may be made are made side by side, each journaled before and after (P11); for
+// the others the turn asks a person and waits.
+func (e *Engine) answerCalls(ctx context.Context, r *run, t *store.Turn, bot *Bot) (verdict, bool) {
+	steps, err := e.Store.Steps(t.ID)
+	if err != nil {
+		return e.trouble(ctx, r, "read the journal", err), false
+	}
+	all := toolCalls(t.ID, steps)
+	open := openCalls(all)
+	if len(open) == 0 {
+		return over, true
+	}
+	box := r.toolbox(ctx, e, t, bot)
+	var ask []*toolCall
+	jobs := jobs{run: r, turn: t}
+	for _, c := range open {
+		spec, known := box.spec(c.Name)
+		approval := spec.NeedsApproval() || doubtful(all, c.Name)
+		switch {
+		case c.called != nil && !c.called.repeatable():
+			jobs.known = append(jobs.known, knownResult{c, unknownResult()})
+		case c.called == nil && !validArguments(c.Arguments):
+			jobs.known = append(jobs.known, knownResult{c, resultStep{Text: "the arguments are no JSON object", Failed: true}})
+		case !known && c.called == nil:
+			jobs.known = append(jobs.known, knownResult{c, resultStep{Text: noSuchTool, Failed: true}})
+		case !known:
+			jobs.known = append(jobs.known, knownResult{c, resultStep{Text: "its tool is not there any more", Failed: true}})
+		case c.called != nil || !approval || c.decided != nil && c.decided.Allow:
+			jobs.calls = append(jobs.calls, job{c, box.tools[c.Name], spec})
+		case c.decided != nil:
+			jobs.known = append(jobs.known, knownResult{c, resultStep{Text: deniedText(c.decided.By), Failed: true, Denied: true}})
+		case t.Lane == failFast:
+			jobs.known = append(jobs.known, knownResult{c, resultStep{Text: notPossible, Failed: true, Denied: true}})
+		default:
+			ask = append(ask, c)
+		}
+	}
+	if v, goOn := e.carryOutCalls(ctx, &jobs); !goOn {
+		return v, false
+	}
+	if len(ask) > 0 {
+		return e.askApproval(ctx, r, t, ask, box), false
+	}
+	return over, true
+}
+
+// toolbox gathers the tools once for a run: a changed list is seen by the next.
+func (r *run) toolbox(ctx context.Context, e *Engine, t *store.Turn, bot *Bot) toolbox {
+	if r.tools == nil {
+		box := e.toolsFor(ctx, t, bot)
+		r.tools = &box
+	}
+	return *r.tools
+}
+
+func unknownResult() resultStep {
+	return resultStep{Text: unknownToYou, Failed: true, Unknown: true}
+}
+
+func deniedText(by string) string {
+	if by == "" {
+		by = "an operator"
+	}
+	return "[Holdfast: " + by + " has not allowed this call; it was not made. Do not try it again unless you are asked to.]"
+}
+
+// jobs are the calls of a turn that get their results now.
+type jobs struct {
+	run   *run
+	turn  *store.Turn
+	known []knownResult
+	calls []job // that are made
+
+	mu    sync.Mutex // guards turn while calls are made
+	v     verdict    // of the first that could not be journaled
+	ended bool
+}
+
+type knownResult struct {
+	call   *toolCall
+	result resultStep
+}
+
+type job struct {
+	call *toolCall
+	tool tool.Tool
+	spec tool.Spec
+}
+
+// carryOutCalls journals what is known, then makes the rest.
+func (e *Engine) carryOutCalls(ctx context.Context, j *jobs) (verdict, bool) {
+	for _, x := range j.known {
+		if !e.keepResult(ctx, j, x.call, x.result) {
+			return j.v, false
+		}
+	}
+	var lines []*store.Step
+	for _, x := range j.calls {
+		if x.call.called == nil {
+			lines = append(lines, line("called", e.now(), x.call.asCalled(x.spec)))
+		}
+	}
+	if len(lines) > 0 {
+		if v, goOn := e.write(ctx, j.run, j.turn, store.Told{Calls: lines}); !goOn {
+			return v, false
+		}
+		e.Crash("called")
+	}
+	if surface, to := e.place(j.turn); surface != nil && len(j.calls) > 0 {
+		surface.Working(to, j.turn.ID, true)
+	}
+	by := e.caller(j.turn)
+	var hands sync.WaitGroup
+	for _, x := range j.calls {
+		hands.Go(func() {
+			if result, ok := e.makeCall(ctx, j, x, by); ok {
+				e.Crash("acted")
+				e.keepResult(ctx, j, x.call, result)
+			}
+		})
+	}
+	hands.Wait()
+	if ctx.Err() != nil { // stopped, or the process ends: what has no result is looked at by the next run
+		return over, false
+	}
+	return j.v, !j.ended
+}
+
+func (e *Engine) caller(t *store.Turn) tool.Caller {
+	return tool.Caller{
+		Bot: t.Bot, Person: t.Person, Surface: t.Surface, Channel: t.Channel, Thread: t.Thread,
+		Conversation: t.Conversation.String(), Turn: t.ID.String(), Visitor: IsVisitor(t.Person),
+	}
+}
+
+// makeCall makes one call; false if the run was cut off meanwhile, which says nothing about the call.
+func (e *Engine) makeCall(ctx context.Context, j *jobs, x job, by tool.Caller) (resultStep, bool) {
+	begin := time.Now()
+	call := tool.Call{Key: x.call.key, Arguments: x.call.Arguments, By: by, Progress: func(text string) { e.progress(j.run, x.call.key, text) }}
+	defer e.progress(j.run, x.call.key, "")
+	for try := 0; ; try++ {
+		if ctx.Err() != nil {
+			return resultStep{}, false
+		}
+		result, err := e.callOnce(ctx, x, call)
+		ms := time.Since(begin).Milliseconds()
+		switch {
+		case err == nil:
+			e.Log.Info("tool called", "tool", x.call.Name, "ms", ms, "failed", result.Failed, "turn", by.Turn)
+			return resultStep{Text: within(result.Text, tool.MaxResult), Failed: result.Failed, MS: ms}, true
+		case ctx.Err() != nil:
+			return resultStep{}, false
+		}
+		e.Log.Warn("tool broke down", "tool", x.call.Name, "ms", ms, "err", err, "turn", by.Turn)
+		sure := errors.Is(err, tool.ErrNotMade)
+		switch {
+		case (sure || x.spec.Repeatable()) && try < repeats && !errors.Is(err, context.DeadlineExceeded):
+		case sure || x.spec.Repeatable():
+			return resultStep{Text: "the tool does not work now: " + err.Error(), Failed: true, MS: ms}, true
+		default:
+			result := unknownResult()
+			result.MS = ms
+			return result, true
+		}
+		select {
+		case <-ctx.Done():
+			return resultStep{}, false
+		case <-time.After(time.Second << try):
+		}
+	}
+}
+
+// callOnce gives a call its time; a panic in a tool is an error of that tool.
+func (e *Engine) callOnce(ctx context.Context, x job, call tool.Call) (result tool.Result, err error) {
+	limit := x.spec.Timeout
+	if limit <= 0 {
+		limit = tool.DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it has not ended within %s: %w", limit, context.DeadlineExceeded))
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			e.Log.Error("tool panicked", "tool", x.call.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = fmt.Errorf("it broke down inside")
+		}
+	}()
+	result, err = x.tool.Call(ctx, call)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return result, err
+}
+
+// keepResult journals a result; false if the turn is over or the process ends. What has happened must
+// not be forgotten: a store that cannot be written now is tried again until it can.
+func (e *Engine) keepResult(ctx context.Context, j *jobs, c *toolCall, result resultStep) bool {
+	result.Key, result.CallID, result.Name = c.key, c.ID, c.Name
+	tell := store.Told{Step: line("resulted", e.now(), result)}
+	if result.Unknown {
+		tell.Posts = e.unknownPost(j.turn, c)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for !j.ended {
+		moved, err := e.Store.StepTurn(store.Stepped{Turn: j.turn.ID, At: e.now(), Told: tell})
+		switch {
+		case err == nil:
+			e.Crash("stepped")
+			e.follow(j.turn, moved)
+			if len(tell.Posts) > 0 {
+				e.outbox.poke()
+			}
+			return true
+		case errors.Is(err, store.ErrSettled):
+			j.v, j.ended = over, true
+			return false
+		}
+		e.Log.Error("a tool's result could not be stored; trying again", "turn", j.turn.ID.String(), "err", err)
+		e.storeTrouble(err)
+		select {
+		case <-ctx.Done():
+			j.v, j.ended = over, true
+		case <-time.After(time.Second):
+		}
+	}
+	return false
+}
+
+// unknownParts is from where on the posts of a turn are numbered that tell of calls whose outcome is
+// unknown: they stand beside the notice and the answer.
+const unknownParts = 1000
+
+// unknownPost tells the person of such a call, with buttons.
+func (e *Engine) unknownPost(t *store.Turn, c *toolCall) []store.Post {
+	title := c.Name
+	if c.called != nil && c.called.Title != "" {
+		title = c.called.Title
+	}
+	state := "pending"
+	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
+		state = "done"
+	}
+	return []store.Post{{
+		Turn: t.ID, Conversation: t.Conversation, Part: unknownParts, Kind: "unknown", State: state,
+		Text: fmt.Sprintf("I was cut off while doing “%s” and cannot tell whether it happened: %s", harmless(title, 80), harmless(string(c.Arguments), argumentsShown)),
+	}}
+}
+
+// within cuts a text to so many bytes, never inside a character, and says what is missing.
+func within(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	kept := text[:most-64]
+	for !utf8.ValidString(kept) && len(kept) > most-68 {
+		kept = kept[:len(kept)-1]
+	}
+	return fmt.Sprintf("%s\n[cut: %d of %d bytes are shown]", kept, len(kept), len(text))
+}
+
+// argumentsShown is how many characters of a call's arguments a message to people shows.
+const argumentsShown = 400
+
+// harmless makes a text that a model has written fit to stand in a message of ours: one line, nobody
+// is pinged, nothing of it is taken for markup.
+func harmless(text string, most int) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	text = strings.NewReplacer("<", "‹", ">", "›", "@", "@\u200b", "`", "′", "*", "∗", "_", "\u200b_", "[", "［", "]", "］", "~", "∼", "|", "｜", "\u202e", "", "\u202d", "").Replace(text)
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// progress keeps what a tool says of a call under way, for who looks; "" = nothing more.
+func (e *Engine) progress(r *run, key, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case text == "":
+		delete(r.progress, key)
+	case r.progress == nil:
+		r.progress = map[string]string{}
+		fallthrough
+	default:
+		r.progress[key] = harmless(text, 200)
+	}
+}
+
+// Progress is what the tools of a turn say of their calls under way, by the calls' keys.
+func (e *Engine) Progress(turn store.ID) map[string]string {
+	r := e.runOf(turn)
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.progress)
+}
+
+// spentNow is the running time of a run so far, against turn_deadline.
+func (r *run) spentNow() time.Duration {
+	if r.driven.IsZero() {
+		return r.spent
+	}
+	return r.spent + time.Since(r.driven)
+}
+
+// validArguments reports whether a model's arguments are an object at all; the tool judges the rest.
+func validArguments(raw json.RawMessage) bool {
+	var o map[string]json.RawMessage
+	return json.Unmarshal(raw, &o) == nil
+}
