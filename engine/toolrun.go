@@ -2,15 +2,10 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"holdfast/engine/tool"
 	"holdfast/store"
@@ -162,64 +157,6 @@ func (e *Engine) caller(t *store.Turn) tool.Caller {
 	}
 }
 
-// makeCall makes one call; false if the run was cut off meanwhile, which says nothing about the call.
-func (e *Engine) makeCall(ctx context.Context, j *jobs, x job, by tool.Caller) (resultStep, bool) {
-	begin := time.Now()
-	call := tool.Call{Key: x.call.key, Arguments: x.call.Arguments, By: by, Progress: func(text string) { e.progress(j.run, x.call.key, text) }}
-	defer e.progress(j.run, x.call.key, "")
-	for try := 0; ; try++ {
-		if ctx.Err() != nil {
-			return resultStep{}, false
-		}
-		result, err := e.callOnce(ctx, x, call)
-		ms := time.Since(begin).Milliseconds()
-		switch {
-		case err == nil:
-			e.Log.Info("tool called", "tool", x.call.Name, "ms", ms, "failed", result.Failed, "turn", by.Turn)
-			return resultStep{Text: within(result.Text, tool.MaxResult), Failed: result.Failed, MS: ms}, true
-		case ctx.Err() != nil:
-			return resultStep{}, false
-		}
-		e.Log.Warn("tool broke down", "tool", x.call.Name, "ms", ms, "err", err, "turn", by.Turn)
-		sure := errors.Is(err, tool.ErrNotMade)
-		switch {
-		case (sure || x.spec.Repeatable()) && try < repeats && !errors.Is(err, context.DeadlineExceeded):
-		case sure || x.spec.Repeatable():
-			return resultStep{Text: "the tool does not work now: " + err.Error(), Failed: true, MS: ms}, true
-		default:
-			result := unknownResult()
-			result.MS = ms
-			return result, true
-		}
-		select {
-		case <-ctx.Done():
-			return resultStep{}, false
-		case <-time.After(time.Second << try):
-		}
-	}
-}
-
-// callOnce gives a call its time; a panic in a tool is an error of that tool.
-func (e *Engine) callOnce(ctx context.Context, x job, call tool.Call) (result tool.Result, err error) {
-	limit := x.spec.Timeout
-	if limit <= 0 {
-		limit = tool.DefaultTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it has not ended within %s: %w", limit, context.DeadlineExceeded))
-	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			e.Log.Error("tool panicked", "tool", x.call.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = fmt.Errorf("it broke down inside")
-		}
-	}()
-	result, err = x.tool.Call(ctx, call)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return result, err
-}
-
 // keepResult journals a result; false if the turn is over or the process ends. What has happened must
 // not be forgotten: a store that cannot be written now is tried again until it can.
 func (e *Engine) keepResult(ctx context.Context, j *jobs, c *toolCall, result resultStep) bool {
@@ -273,70 +210,4 @@ func (e *Engine) unknownPost(t *store.Turn, c *toolCall) []store.Post {
 		Turn: t.ID, Conversation: t.Conversation, Part: unknownParts, Kind: "unknown", State: state,
 		Text: fmt.Sprintf("I was cut off while doing “%s” and cannot tell whether it happened: %s", harmless(title, 80), harmless(string(c.Arguments), argumentsShown)),
 	}}
-}
-
-// within cuts a text to so many bytes, never inside a character, and says what is missing.
-func within(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	kept := text[:most-64]
-	for !utf8.ValidString(kept) && len(kept) > most-68 {
-		kept = kept[:len(kept)-1]
-	}
-	return fmt.Sprintf("%s\n[cut: %d of %d bytes are shown]", kept, len(kept), len(text))
-}
-
-// argumentsShown is how many characters of a call's arguments a message to people shows.
-const argumentsShown = 400
-
-// harmless makes a text that a model has written fit to stand in a message of ours: one line, nobody
-// is pinged, nothing of it is taken for markup.
-func harmless(text string, most int) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
-	text = strings.NewReplacer("<", "‹", ">", "›", "@", "@\u200b", "`", "′", "*", "∗", "_", "\u200b_", "[", "［", "]", "］", "~", "∼", "|", "｜", "\u202e", "", "\u202d", "").Replace(text)
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
-
-// progress keeps what a tool says of a call under way, for who looks; "" = nothing more.
-func (e *Engine) progress(r *run, key, text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case text == "":
-		delete(r.progress, key)
-	case r.progress == nil:
-		r.progress = map[string]string{}
-		fallthrough
-	default:
-		r.progress[key] = harmless(text, 200)
-	}
-}
-
-// Progress is what the tools of a turn say of their calls under way, by the calls' keys.
-func (e *Engine) Progress(turn store.ID) map[string]string {
-	r := e.runOf(turn)
-	if r == nil {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.progress)
-}
-
-// spentNow is the running time of a run so far, against turn_deadline.
-func (r *run) spentNow() time.Duration {
-	if r.driven.IsZero() {
-		return r.spent
-	}
-	return r.spent + time.Since(r.driven)
-}
-
-// validArguments reports whether a model's arguments are an object at all; the tool judges the rest.
-func validArguments(raw json.RawMessage) bool {
-	var o map[string]json.RawMessage
-	return json.Unmarshal(raw, &o) == nil
 }

@@ -67,6 +67,11 @@ func (s *Server) handleMessages(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	shown, err := s.hub.showTurns(who, turns)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
 	var next store.ID
 	if len(messages) == messagesPage {
 		next = messages[0].ID
@@ -75,7 +80,7 @@ func (s *Server) handleMessages(w http.ResponseWriter, r *http.Request) {
 		Messages []messageJSON `json:"messages"`
 		Turns    []turnJSON    `json:"turns"`
 		Next     *string       `json:"next"`
-	}{s.showMessages(messages, key), show(turns, who.turn), some(next.String())})
+	}{s.showMessages(messages, key), shown, some(next.String())})
 }
 
 func (s *Server) showMessages(messages []store.Message, chat string) []messageJSON {

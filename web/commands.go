@@ -84,6 +84,8 @@ func (s *Server) carryOut(ctx context.Context, c command.Command, once *store.Co
 		})
 	case command.Again:
 		return s.act(ctx, c, once, s.engine.Regenerate)
+	case command.Decide:
+		return s.decide(ctx, c, once)
 	case command.Ack:
 		return s.ack(ctx, c, once)
 	case command.Stop:

@@ -89,6 +89,14 @@ func (f *fakeHouse) again(o engine.Order, text string) (store.Turn, error) {
 	return f.store.Turn(a.Turn)
 }
 
+func (f *fakeHouse) Decide(_ context.Context, d engine.Decision) (store.Turn, error) {
+	return f.store.Decide(store.Decision{Approval: d.Approval, At: store.At(time.Now()), Allow: d.Allow, Command: d.Command})
+}
+
+func (f *fakeHouse) CallsOf(t store.Turn) ([]engine.CallShape, *engine.ApprovalShape, error) {
+	return (&engine.Engine{Parts: engine.Parts{Store: f.store}}).CallsOf(t)
+}
+
 func (f *fakeHouse) Ack(_ context.Context, alert store.ID, c *store.Command) error {
 	return f.store.AckAlert(alert, store.At(time.Now()), c)
 }

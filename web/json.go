@@ -33,6 +33,9 @@ type turnJSON struct {
 	Model       *string     `json:"model"`
 	Text        *string     `json:"text"`
 	Error       *string     `json:"error"`
+
+	Calls    []callJSON    `json:"calls,omitempty"` // of tools
+	Approval *approvalJSON `json:"approval,omitempty"`
 }
 
 type reasonJSON struct {

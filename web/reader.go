@@ -132,7 +132,7 @@ func (r *reader) turnThing(id string, guests bool) (it thing, err error) {
 	if err != nil {
 		return it, err
 	}
-	it.shape = func(who caller) (any, error) { return who.turn(t), nil }
+	it.shape = func(who caller) (any, error) { return r.showTurn(who, t) }
 	if t.State != store.Running {
 		it.still = t.ID
 	}

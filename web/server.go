@@ -49,6 +49,8 @@ type house interface {
 	Unpause(ctx context.Context, target string, c *store.Command) error
 	Regenerate(ctx context.Context, o engine.Order) (store.Turn, error)
 	EditMessage(ctx context.Context, o engine.Order, text string) (store.Turn, error)
+	Decide(ctx context.Context, d engine.Decision) (store.Turn, error)
+	CallsOf(t store.Turn) ([]engine.CallShape, *engine.ApprovalShape, error)
 	Ack(ctx context.Context, alert store.ID, c *store.Command) error
 	Shape() engine.Shape
 	Providers() []engine.ProviderShape

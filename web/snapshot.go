@@ -45,7 +45,9 @@ func (r *reader) snapshot(seq int64, chat string, who caller) (f snapshotFrame, 
 			return f, fmt.Errorf("read chat %s: %w", chat, err)
 		}
 	}
-	f.Turns = show(turns, who.turn)
+	if f.Turns, err = r.showTurns(who, turns); err != nil {
+		return f, fmt.Errorf("read tool calls: %w", err)
+	}
 	if who.visits() {
 		return f, nil
 	}

@@ -24,10 +24,15 @@ func (s *Server) handleTurns(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	shown, err := s.hub.showTurns(callerOf(r), turns)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
 	reply(w, http.StatusOK, struct {
 		Turns []turnJSON `json:"turns"`
 		Next  *string    `json:"next"`
-	}{show(turns, showTurn), some(next.String())})
+	}{shown, some(next.String())})
 }
 
 // readFilter reads the query of a list of turns; a parameter that is not known is refused.
@@ -161,5 +166,9 @@ func (s *Server) turn(text string) (whole wholeTurn, err error) {
 	if err != nil {
 		return whole, err
 	}
-	return wholeTurn{showTurn(t), show(attempts, showAttempt), show(steps, showStep), show(posts, showPost)}, nil
+	shown, err := s.hub.showTurn(caller{}, t)
+	if err != nil {
+		return whole, err
+	}
+	return wholeTurn{shown, show(attempts, showAttempt), show(steps, showStep), show(posts, showPost)}, nil
 }

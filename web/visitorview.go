@@ -27,7 +27,9 @@ func plainReason(t store.Turn) string {
 		return "What may be used today is used up; it goes on by itself when the day turns."
 	case t.Reason.Why == "account":
 		return "The AI cannot be reached at the moment; whoever runs this page has been told, and the answer will come here."
-	case t.Reason.Why == "stale" || t.Reason.Why == "approval":
+	case t.Reason.Why == "approval":
+		return "Somebody has to allow what is to be done first; then it goes on by itself and the answer will come here."
+	case t.Reason.Why == "stale":
 		return t.Reason.Text
 	}
 	return "The AI is busy at the moment; it goes on by itself and the answer will come here."

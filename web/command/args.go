@@ -32,6 +32,8 @@ func (c *Command) args(raw json.RawMessage) error {
 		return c.filterArgs(raw)
 	case Rename:
 		return c.renameArgs(raw)
+	case Decide:
+		return c.decideArgs(raw)
 	case Stop, Again, Release, Ack, Delete:
 		if c.Target == "" {
 			return bad(`%s needs a "target"`, c.Name)
@@ -141,6 +143,20 @@ func (c *Command) renameArgs(raw json.RawMessage) error {
 		return bad(`chat.rename needs a "target" and a "title" of 1 to %d characters`, maxName)
 	}
 	c.Title = title
+	return nil
+}
+
+func (c *Command) decideArgs(raw json.RawMessage) error {
+	var a struct {
+		Allow *bool `json:"allow"`
+	}
+	if err := c.decode(raw, &a); err != nil {
+		return err
+	}
+	if c.Target == "" || a.Allow == nil {
+		return bad(`approval.decide needs a "target", the approval, and {"allow": true} or false in "args"`)
+	}
+	c.Allow = *a.Allow
 	return nil
 }
 

@@ -34,6 +34,7 @@ const (
 	Again   = "turn.regenerate"
 	Release = "hold.release"
 	Ack     = "alert.ack"
+	Decide  = "approval.decide"
 	Pause   = "pause"
 	Unpause = "unpause"
 	Rename  = "chat.rename"
@@ -51,12 +52,12 @@ func Known() []struct {
 		Ready bool
 	}{
 		{Send, true}, {Stop, true}, {Resume, true}, {Cancel, true}, {Again, true}, {Edit, true},
-		{Release, true}, {Ack, true}, {"schedule.run", false}, {"schedule.pause", false}, {"approval.decide", false},
+		{Release, true}, {Ack, true}, {"schedule.run", false}, {"schedule.pause", false}, {Decide, true},
 		{Rename, true}, {Delete, true}, {Pause, true}, {Unpause, true},
 	}
 }
 
-// Command is a body that has been understood. Of Message, Filter, Say, Text and Title only those are
+// Command is a body that has been understood. Of Message, Filter, Say, Text, Title and Allow only those are
 // set that belong to Name.
 type Command struct {
 	ID        string // client-made, 1 to 64 of A-Za-z0-9_-
@@ -69,6 +70,7 @@ type Command struct {
 	Say       string  // turn.cancel: what the person is told
 	Text      string  // message.edit: what the message now says
 	Title     string  // chat.rename
+	Allow     bool    // approval.decide
 }
 
 // Message is what a person says.
