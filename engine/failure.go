@@ -154,6 +154,9 @@ func (e *Engine) carryOut(ctx context.Context, r *run, t *store.Turn, bot *Bot, 
 	if d.Do != ladder.Resend {
 		r.prepared, r.resends = nil, 0
 	}
+	if r.condenses != 0 && d.Do == ladder.End && j.failure.Class != llm.Canceled && t.Lane != failFast {
+		return e.withoutSummary(ctx, r, t, j)
+	}
 	if d.Wait > 0 {
 		e.logRetry(r, t, j)
 	}

@@ -20,6 +20,7 @@ const (
 // The line that tells a model why its turn runs again (P12).
 const (
 	noteFailure = "[Holdfast: this is a further try after a temporary failure of the model provider. Do not mention it unless asked.]"
+	noteSummary = "[Holdfast: what was said here before, condensed:]\n"
 	noteRestart = "[Holdfast: this is a further try after the daemon was restarted in the middle of the answer. Do not mention it unless asked.]"
 )
 
@@ -27,19 +28,25 @@ const (
 type prompted struct {
 	messages []llm.Message
 	open     []string // ids of calls that have no result yet
+	budget   int      // bytes, beyond which the oldest results of tools are left out; 0 = any
+	size     int      // bytes so far
 	said     int      // messages of people that the turn answered when it was built
 }
 
-// prompt lays the context out: instructions, older exchanges as far as the budget (in bytes)
-// reaches, what is asked now, and last the line that says why a resumed turn runs again. Failures and
+// prompt lays the context out: instructions, the summary of what is left out if there is one, older
+// exchanges as far as the budget (in bytes) reaches, what is asked now, and last the line that says why a resumed turn runs again. Failures and
 // notices are never in it (S7). The parts before the end are the same from call to call.
 func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompted {
-	var p prompted
+	p := prompted{budget: budget}
 	if bot.Instructions != "" {
 		p.messages = append(p.messages, llm.Message{Role: "system", Text: bot.Instructions})
-		budget -= len(bot.Instructions)
 	}
-	history = sinceFreshStart(withoutSuperseded(history))
+	if known := summaryOf(history); known.UpTo != 0 {
+		history = after(history, known.UpTo)
+		if known.Text != "" {
+			p.say("user", noteSummary+within(known.Text, max(budget/4, 1000)))
+		}
+	}
 	for _, x := range history[oldestWithin(history, budget):] {
 		p.exchange(x)
 		if x.Turn == t.ID {
@@ -124,15 +131,43 @@ func (p *prompted) heard(said []store.Event, line int) []store.Event {
 
 // result adds a tool's.
 func (p *prompted) result(call, text string) {
+	if p.budget > 0 {
+		text = within(text, max(p.budget/4, 2000))
+	}
 	p.messages = append(p.messages, llm.Message{Role: "tool", Text: text, CallID: call})
+	p.leaveOut(len(text))
 	if i := slices.Index(p.open, call); i >= 0 {
 		p.open = slices.Delete(p.open, i, i+1)
+	}
+}
+
+// leftOut stands in the place of a result that is left out.
+const leftOut = "[Holdfast: this result is left out here to save space; call the tool again if it is needed.]"
+
+// leaveOut counts so many bytes more. Once all is over the budget the oldest results are left out until
+// half of it is free: in few large steps, each the same whenever the context is built again, so that
+// most requests begin as the one before them.
+func (p *prompted) leaveOut(more int) {
+	if p.size += more; p.budget == 0 || p.size <= p.budget {
+		return
+	}
+	for i := range p.messages[:len(p.messages)-1] {
+		m := &p.messages[i]
+		if m.Role != "tool" || len(m.Text) <= len(leftOut) {
+			continue
+		}
+		p.size -= len(m.Text) - len(leftOut)
+		m.Text = leftOut
+		if p.size <= p.budget/2 {
+			return
+		}
 	}
 }
 
 // say adds a message, or goes on with the last one if the same side speaks on: several services
 // insist that the two sides alternate.
 func (p *prompted) say(role, text string) {
+	p.size += len(text)
 	if n := len(p.messages); n > 0 && p.messages[n-1].Role == role && len(p.messages[n-1].Calls) == 0 {
 		p.messages[n-1].Text = strings.Join([]string{p.messages[n-1].Text, text}, "\n\n")
 		return
@@ -158,4 +193,12 @@ func (e *Engine) promptBudget(r *run, t *store.Turn, bot *Bot, history []store.E
 		budget = min(budget, size) / 2
 	}
 	return budget
+}
+
+// sizeOf is how many bytes the description of tools takes in a request.
+func sizeOf(tools []llm.Tool) (n int) {
+	for _, t := range tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
 }

@@ -42,18 +42,19 @@ type run struct {
 	account      string     // the gate at which it waited for an account to be mended
 	cancel       context.CancelCauseFunc
 
-	memory   ladder.Run
-	begun    bool          // its start has been logged
-	spent    time.Duration // running time of earlier goroutines, against turn_deadline: see spentNow
-	driven   time.Time     // when the present goroutine began
-	tools    *toolbox      // what its bot can do; nil = not gathered yet
-	waited   time.Duration // retry waits so far, for the fail-fast lane
-	model    string        // PROVIDER/MODEL
-	send     int           // the logical call under way
-	resends  int           // L1 resends made in it
-	prepared *llm.Prepared // its bytes; nil = to be built
-	messages int           // messages they answer
-	cutAt    time.Time     // when the request under way began, if that cut a stated wait short
+	memory    ladder.Run
+	begun     bool          // its start has been logged
+	spent     time.Duration // running time of earlier goroutines, against turn_deadline: see spentNow
+	driven    time.Time     // when the present goroutine began
+	condenses store.ID      // the newest turn of a summary that the send asks for; 0 = it asks for the answer
+	tools     *toolbox      // what its bot can do; nil = not gathered yet
+	waited    time.Duration // retry waits so far, for the fail-fast lane
+	model     string        // PROVIDER/MODEL
+	send      int           // the logical call under way
+	resends   int           // L1 resends made in it
+	prepared  *llm.Prepared // its bytes; nil = to be built
+	messages  int           // messages they answer
+	cutAt     time.Time     // when the request under way began, if that cut a stated wait short
 
 	mu      sync.Mutex
 	text    strings.Builder // of the answer, so far

@@ -72,12 +72,21 @@ func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
 	if err != nil {
 		return err
 	}
-	p := prompt(bot, *t, history, e.promptBudget(r, t, bot, history))
+	offered := r.tools.offered()
+	budget := e.promptBudget(r, t, bot, history) - len(bot.Instructions) - sizeOf(offered)
+	history = sinceFreshStart(withoutSuperseded(history))
+	p := prompt(bot, *t, history, budget)
 	_, model, _ := strings.Cut(r.model, "/")
+	request := llm.Request{Model: model, Messages: p.messages, Tools: offered, Params: bot.Params}
+	r.condenses = 0
+	if older := toCondense(*t, history, budget); len(older) > 0 {
+		r.condenses = older[len(older)-1].Turn
+		request = condense(model, summaryOf(history), older, budget, bot.Params)
+	}
 	e.mu.Lock()
 	s := e.serviceOf(r.model)
 	e.mu.Unlock()
-	prepared, err := s.Prepare(llm.Request{Model: model, Messages: p.messages, Tools: r.tools.offered(), Params: bot.Params})
+	prepared, err := s.Prepare(request)
 	if err != nil {
 		return err
 	}
@@ -167,6 +176,10 @@ func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (r
 		case ev.Finish != nil:
 			a.finish = *ev.Finish
 		case ev.Text != "":
+			a.text += ev.Text
+			if r.condenses != 0 { // nothing that people should see
+				continue
+			}
 			r.mu.Lock()
 			r.text.WriteString(ev.Text)
 			text := r.text.String()
@@ -176,9 +189,6 @@ func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (r
 			}
 		}
 	}
-	r.mu.Lock()
-	a.text = r.text.String()
-	r.mu.Unlock()
 	if strings.TrimSpace(a.text) == "" && len(a.calls) == 0 {
 		return a, &llm.Failure{Class: llm.Server, Transient: true, Status: a.head.Status, Begun: true, RequestID: a.head.RequestID, Text: "the answer was empty"}
 	}

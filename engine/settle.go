@@ -31,6 +31,9 @@ func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn,
 	if r.isStale() { // what it says answers the old words
 		return e.journal(ctx, r, t, told)
 	}
+	if r.condenses != 0 {
+		return e.afterSummary(ctx, r, t, a, told)
+	}
 	if len(a.calls) > 0 {
 		return e.afterCalls(ctx, r, t, bot, a, told)
 	}
