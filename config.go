@@ -39,6 +39,8 @@ type Config struct {
 	Telegram  []telegram.Config     `toml:"telegram"`
 	MCP       []tool.Config         `toml:"mcp"`
 	Schedules []engine.Schedule     `toml:"schedule"`
+	Currency  string                `toml:"currency"` // of the prices
+	Prices    []engine.Price        `toml:"price"`
 }
 
 // Log is the [log] section.
@@ -62,7 +64,7 @@ func (l Log) Validate(problem func(key, what string)) {
 func defaults() Config {
 	return Config{
 		Store: store.Default(), Web: web.Default(), Log: Log{Level: "info", Format: "text"},
-		Engine: engine.Default(), Retry: ladder.Default(), Alerts: engine.DefaultAlerts(),
+		Currency: "USD", Engine: engine.Default(), Retry: ladder.Default(), Alerts: engine.DefaultAlerts(),
 	}
 }
 

@@ -46,6 +46,7 @@ func TestExampleHoldsDefaults(t *testing.T) {
 	notes := tool.Default()
 	notes.Name, notes.Command = "notes", []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", "/srv/notes"}
 	want.MCP = []tool.Config{notes}
+	want.Prices = []engine.Price{{Model: "openai/gpt-5-mini", Input: 0.25, Output: 2}}
 	standup := engine.DefaultSchedule()
 	standup.Name, standup.Cron, standup.Prompt = "standup", "0 9 * * 1-5", "Summarise what is open."
 	want.Schedules = []engine.Schedule{standup}

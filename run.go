@@ -87,7 +87,7 @@ func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at 
 	}
 	site, err := web.New(l.Web, web.Parts{
 		Store: st, Engine: eng, Live: live, Log: log, Version: version, Bots: pageBots(l.Bots), Demo: demo, Dir: l.Store.Dir, Listen: at,
-		Tail: tail, Location: l.location(),
+		Tail: tail, Location: l.location(), Currency: l.Currency, Prices: l.Prices,
 	})
 	return eng, site, err
 }

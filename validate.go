@@ -49,6 +49,7 @@ func (l *loaded) validate(doc *config.Document) {
 		l.belongs(s.Bot, problem)
 		l.reaches(s.To, problem)
 	}
+	l.validatePrices(doc)
 	l.reaches(l.Alerts.To, doc.Section("alerts"))
 	if l.Web.Public != "" && !l.hasBot(l.Web.Public) {
 		doc.Section("web")("public", fmt.Sprintf("%q is no bot's name; %s", l.Web.Public, l.writeBot("public")))
@@ -98,6 +99,19 @@ func (l *loaded) validateSurfaces(doc *config.Document) {
 	for i, c := range l.Telegram {
 		c.Validate(doc.Section("telegram", i))
 		l.belongs(c.Bot, doc.Section("telegram", i))
+	}
+}
+
+// validatePrices judges each, and that no model has two.
+func (l *loaded) validatePrices(doc *config.Document) {
+	seen := map[string]bool{}
+	for i, p := range l.Prices {
+		problem := doc.Section("price", i)
+		p.Validate(problem)
+		if seen[p.Model] {
+			problem("model", fmt.Sprintf("%q has a price already; take one of the two out", p.Model))
+		}
+		seen[p.Model] = true
 	}
 }
 

@@ -100,6 +100,28 @@ func (a Alerts) Validate(problem func(key, what string)) {
 	}
 }
 
+// Price is a [[price]] section: what a million tokens of a model cost, in the file's currency.
+type Price struct {
+	Model  string  `toml:"model"` // PROVIDER/MODEL
+	Input  float64 `toml:"input"`
+	Output float64 `toml:"output"`
+}
+
+// Validate reports every wrong value; key is relative to the section.
+func (p Price) Validate(problem func(key, what string)) {
+	if provider, model, ok := strings.Cut(p.Model, "/"); !ok || provider == "" || model == "" {
+		problem("model", `is missing or names no model; write for example model = "openai/gpt-5-mini"`)
+	}
+	if !(p.Input >= 0) || !(p.Output >= 0) {
+		problem("input", "and output must be 0 or more: what a million tokens cost")
+	}
+}
+
+// Cost is what so many tokens cost.
+func (p Price) Cost(in, out int64) float64 {
+	return (p.Input*float64(in) + p.Output*float64(out)) / 1e6
+}
+
 // platforms are the surfaces that a target or a person can be on.
 var platforms = []string{"slack", "discord", "telegram"}
 

@@ -21,6 +21,7 @@ func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn,
 	e.mu.Lock()
 	told := store.Told{Attempt: end, Gates: g.snapshot()}
 	e.mu.Unlock()
+	told.Tokens = &store.Tokens{Day: e.today(), Bot: bot.Name, Model: r.model, Requests: 1, In: a.finish.TokensIn, Out: a.finish.TokensOut}
 	if bot.DailyTokens > 0 {
 		told.Usage = []store.Usage{e.spend(tokensOf(bot.Name), a.finish.TokensIn+a.finish.TokensOut)}
 	}

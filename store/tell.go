@@ -8,6 +8,7 @@ type Told struct {
 	Ask     *Approval   // a question to a person before calls are made; its ID is set
 	Gates   []Gate      // gates that this fact closes, moves or opens
 	Usage   []Usage     // counts that limits go by
+	Tokens  *Tokens     // what a request has used
 	Posts   []Post      // new posts (ID 0) and new text for those there are (ID set)
 }
 
@@ -42,6 +43,11 @@ func (f *fact) tell(t *Turn, told Told) error {
 	for _, u := range told.Usage {
 		if err := f.use(u); err != nil {
 			return wrap("count usage", err)
+		}
+	}
+	if told.Tokens != nil {
+		if err := f.addTokens(*told.Tokens); err != nil {
+			return wrap("count tokens", err)
 		}
 	}
 	for i := range told.Gates {

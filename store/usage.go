@@ -37,3 +37,31 @@ func (s *Store) WaitingOf(person string) (n int, err error) {
 	})
 	return n, wrap("count a person's waiting turns", err)
 }
+
+// Tokens is what a bot has used of a model on a day.
+type Tokens struct {
+	Day      string // 2006-01-02 in the configured time zone
+	Bot      string
+	Model    string // PROVIDER/MODEL
+	Requests int64  // that were answered
+	In, Out  int64
+}
+
+func (f *fact) addTokens(n Tokens) error {
+	return f.must(`INSERT INTO tokens (day, bot, model, requests, tokens_in, tokens_out) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (day, bot, model) DO UPDATE SET requests = requests + excluded.requests, tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out`,
+		n.Day, n.Bot, n.Model, n.Requests, n.In, n.Out)
+}
+
+// TokensSince reads what was used from a day on, the newest day first.
+func (s *Store) TokensSince(day string) (list []Tokens, err error) {
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var n Tokens
+			err := r.Scan(&n.Day, &n.Bot, &n.Model, &n.Requests, &n.In, &n.Out)
+			list = append(list, n)
+			return err
+		}, `SELECT day, bot, model, requests, tokens_in, tokens_out FROM tokens WHERE day >= ? ORDER BY day DESC, bot, model`, day)
+	})
+	return list, wrap("read tokens", err)
+}

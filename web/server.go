@@ -78,6 +78,9 @@ type Parts struct {
 
 	Tail     *Log           // the handler through which all is logged, so that operators' pages can follow; nil = they cannot
 	Location *time.Location // times for people; nil = local
+
+	Currency string // of the prices
+	Prices   []engine.Price
 }
 
 // Server serves the page and the API.
@@ -101,6 +104,8 @@ type Server struct {
 	tick    time.Duration // between two ticks of a socket
 
 	location *time.Location
+	currency string
+	prices   map[string]engine.Price // by model
 
 	listener  net.Listener
 	names     *names        // set before listening is closed
@@ -127,6 +132,7 @@ func New(c Config, p Parts) (*Server, error) {
 		config: c, store: p.Store, engine: p.Engine, live: p.Live, log: p.Log, version: p.Version, bots: p.Bots, demo: p.Demo,
 		token: digest(c.Token), assets: files, tries: newThrottle(5, time.Minute), started: time.Now(), tick: tickEvery,
 		limits: newLimits(c.Visitor, c.Visitors), metrics: newMetrics(p.Engine, p.Store, p.Log), location: cmp.Or(p.Location, time.Local),
+		currency: p.Currency, prices: pricesOf(p.Prices),
 		listener: p.Listen, listening: make(chan struct{}),
 	}
 	if p.Tail == nil {

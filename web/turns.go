@@ -143,6 +143,7 @@ type wholeTurn struct {
 	Attempts []attemptJSON `json:"attempts"`
 	Steps    []stepJSON    `json:"steps"`
 	Posts    []postJSON    `json:"posts"`
+	Usage    spentJSON     `json:"usage"`
 }
 
 func (s *Server) turn(text string) (whole wholeTurn, err error) {
@@ -170,5 +171,5 @@ func (s *Server) turn(text string) (whole wholeTurn, err error) {
 	if err != nil {
 		return whole, err
 	}
-	return wholeTurn{shown, show(attempts, showAttempt), show(steps, showStep), show(posts, showPost)}, nil
+	return wholeTurn{shown, show(attempts, showAttempt), show(steps, showStep), show(posts, showPost), s.spent(attempts)}, nil
 }

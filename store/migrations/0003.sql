@@ -14,3 +14,14 @@ CREATE TABLE approvals (
 ) STRICT;
 CREATE INDEX approvals_turn ON approvals (turn);
 CREATE INDEX approvals_open ON approvals (asked) WHERE decided = 0;
+
+-- What was used, for people who look; limits go by the table usage.
+CREATE TABLE tokens (
+	day        TEXT    NOT NULL,
+	bot        TEXT    NOT NULL,
+	model      TEXT    NOT NULL,
+	requests   INTEGER NOT NULL,
+	tokens_in  INTEGER NOT NULL,
+	tokens_out INTEGER NOT NULL,
+	PRIMARY KEY (day, bot, model)
+) STRICT, WITHOUT ROWID;
