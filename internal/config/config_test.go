@@ -36,6 +36,7 @@ type web struct {
 	Token string            `toml:"token" secret:"true"`
 	Codes map[string]string `toml:"codes" secret:"true"`
 	Level slog.Level        `toml:"level"`
+	Price float64           `toml:"price"`
 }
 
 type wire struct {
@@ -148,6 +149,8 @@ func TestProblems(t *testing.T) {
 		{"unknown key far", "[engine]\nzzz = 3", []string{`h.toml:2: engine.zzz: is no known key; known here: workers, durable, turn_deadline`}},
 		{"unknown section", "[engin]\nworkers = 3", []string{`h.toml:1: engin: is no known section; did you mean engine?`}},
 		{"unknown quoted key", "[engine]\n'wor ker' = 3", []string{`h.toml:2: engine."wor ker": is no known key; did you mean workers?`}},
+		{"text for a price", "[web]\nprice = \"3\"", []string{`h.toml:2: web.price: is a text; write a number, without quotes`}},
+		{"no number for a price", "[web]\nprice = nan", []string{`h.toml:2: web.price: is a number with a point; write a number, without quotes`}},
 		{"text for a number", "[engine]\nworkers = \"3\"", []string{`h.toml:2: engine.workers: is a text; write a whole number, without quotes`}},
 		{"point for a whole number", "[engine]\nworkers = 3.5", []string{`h.toml:2: engine.workers: is a number with a point; write a whole number, without quotes`}},
 		{"text for a switch", "[engine]\ndurable = \"yes\"", []string{`h.toml:2: engine.durable: is a text; write true or false, without quotes`}},

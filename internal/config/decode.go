@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -87,6 +88,8 @@ func (d *Document) value(path string, in any, out reflect.Value, secret bool) {
 			return
 		}
 		d.wrong(path, in, "write a whole number, without quotes")
+	case out.Kind() == reflect.Float64:
+		d.number(path, in, out)
 	case out.Kind() == reflect.Struct:
 		if tree, ok := in.(map[string]any); ok {
 			d.table(path, tree, out)
@@ -117,6 +120,21 @@ func (d *Document) text(path string, in any, out encoding.TextUnmarshaler) {
 	if err := out.UnmarshalText([]byte(s)); err != nil {
 		d.fail(path, err.Error())
 	}
+}
+
+// number lays a number, whole or not, onto a float64; nan and inf are none.
+func (d *Document) number(path string, in any, out reflect.Value) {
+	switch n := in.(type) {
+	case int64:
+		out.SetFloat(float64(n))
+		return
+	case float64:
+		if !math.IsNaN(n) && !math.IsInf(n, 0) {
+			out.SetFloat(n)
+			return
+		}
+	}
+	d.wrong(path, in, "write a number, without quotes")
 }
 
 // tables lays [[x]] sections onto a slice of structs, each over fresh defaults.
