@@ -23,6 +23,7 @@ type gate struct {
 	known    []store.ID        // some of them, for people to see
 	inMemory []*run            // turns that wait at it in process (park = false)
 	letting  map[store.ID]bool // rows let in that have not begun their request
+	passed   map[store.ID]bool // conversations whose rows were passed over, since another turn had them
 	dirty    bool              // moved since its row was written
 	recount  bool              // rows may have drifted: the next sweep counts them
 	closed   bool              // as last logged

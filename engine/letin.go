@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -56,14 +57,7 @@ func (e *Engine) letSomeIn(g *gate, by string) {
 		e.pump()
 		return
 	}
-	busy := make(map[store.ID]bool, len(e.sched.busy))
-	for c := range e.sched.busy {
-		busy[c] = true
-	}
-	limit := n + len(g.letting) + 16
-	e.mu.Unlock()
-	rows, err := e.Store.AtGate(g.row.Key, now.Add(-freshFor), busy, limit)
-	e.mu.Lock()
+	rows, err := e.mayGoIn(g, now, n+len(g.letting)+16)
 	if err != nil {
 		e.Log.Error("read turns at a gate", "err", err, "model", g.model())
 		return
@@ -72,7 +66,7 @@ func (e *Engine) letSomeIn(g *gate, by string) {
 		if n == 0 {
 			break
 		}
-		if e.sched.runs[row.Turn] != nil || g.letting[row.Turn] || e.tooSoon(row, g, now) {
+		if e.sched.runs[row.Turn] != nil || g.letting[row.Turn] {
 			continue
 		}
 		g.letting[row.Turn] = true
@@ -82,13 +76,50 @@ func (e *Engine) letSomeIn(g *gate, by string) {
 	e.pump()
 }
 
-// tooSoon holds an owed turn back until its own time unless the gate has opened since (L7).
-func (e *Engine) tooSoon(row store.Ready, g *gate, now store.Time) bool {
-	asked := row.RetryAt.Go().Add(-time.Duration(row.WaitMS) * time.Millisecond)
-	if e.gateOf(g.model()) != g { // its key has changed: what waits here meets the new gate
-		return false
+// mayGoIn reads the next rows of a gate that may be let in. It passes over owed ones whose time has
+// not come, and those whose conversation another turn has: freed lets these in. Engine.mu is held, but
+// not while it reads.
+func (e *Engine) mayGoIn(g *gate, now store.Time, limit int) ([]store.Ready, error) {
+	_, paused := g.pauses()
+	anew := paused || e.gateOf(g.model()) != g // who goes in meets another gate: its key has changed, or it was only a pause
+	busy, opened := maps.Clone(e.sched.busy), g.rec.Opened
+	passed := map[store.ID]bool{}
+	e.mu.Unlock()
+	rows, err := e.Store.AtGate(g.row.Key, now.Add(-freshFor), func(row store.Ready) bool {
+		if _, taken := busy[row.Conversation]; taken {
+			passed[row.Conversation] = true
+			return true
+		}
+		return !anew && tooSoon(row, opened, now)
+	}, limit)
+	e.mu.Lock()
+	g.passed = passed
+	for c := range passed {
+		if _, taken := e.sched.busy[c]; !taken { // it was freed while the rows were read
+			g.more = true
+		}
 	}
-	return row.State == store.Owed && row.RetryAt > now && !g.rec.Opened.After(asked)
+	return rows, err
+}
+
+// tooSoon reports an owed turn whose own time has not come, unless the gate has opened since it asked (L7).
+func tooSoon(row store.Ready, opened time.Time, now store.Time) bool {
+	asked := row.RetryAt.Go().Add(-time.Duration(row.WaitMS) * time.Millisecond)
+	return row.State == store.Owed && row.RetryAt > now && !opened.After(asked)
+}
+
+// freed gives a turn's conversation back and lets those in that were passed over at a gate since it
+// had the conversation. Engine.mu is held.
+func (e *Engine) freed(conversation, turn store.ID) {
+	if !e.sched.free(conversation, turn) {
+		return
+	}
+	for _, g := range e.gateList {
+		if g.passed[conversation] {
+			delete(g.passed, conversation)
+			e.letInSoon(g, "gate")
+		}
+	}
 }
 
 // room is how many more may be let in now. Engine.mu is held.

@@ -103,16 +103,18 @@ func (s *schedule) next() *run {
 	return nil
 }
 
-// free gives a conversation back; the turns that wait for it are ready again. Engine.mu is held.
-func (s *schedule) free(conversation, turn store.ID) {
+// free gives a turn's conversation back; the turns that wait for it are ready again. False if the turn
+// did not have it. Engine.mu is held.
+func (s *schedule) free(conversation, turn store.ID) bool {
 	if s.busy[conversation] != turn {
-		return
+		return false
 	}
 	delete(s.busy, conversation)
 	for _, id := range s.blocked[conversation] {
 		heap.Push(&s.ready, id)
 	}
 	delete(s.blocked, conversation)
+	return true
 }
 
 // forget drops a turn's record, as when it has settled while it did not run. Engine.mu is held.
@@ -126,6 +128,6 @@ func (e *Engine) forget(turn store.ID) {
 		e.leaveSlot(r)
 	}
 	r.place = fresh
-	e.sched.free(r.conversation, turn)
+	e.freed(r.conversation, turn)
 	delete(e.sched.runs, turn)
 }

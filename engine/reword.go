@@ -107,10 +107,10 @@ func (r *run) cuttable(cut context.CancelCauseFunc) {
 }
 
 // afterCut ends the row of a request that was cut since its question had changed, and goes on with
-// the new words: no failure, and nothing of the episode is used up or over.
+// the new words, as one that is ready: no failure, and nothing of the episode is used up or over.
 func (e *Engine) afterCut(ctx context.Context, r *run, t *store.Turn, n int) (verdict, bool) {
 	w := store.Waiting{
-		Turn: t.ID, At: e.now(), State: store.Retrying, Reason: t.Reason, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
+		Turn: t.ID, At: e.now(), State: store.Queued, Reason: t.Reason, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
 		Told: store.Told{Attempt: &store.AttemptEnd{N: n, StatedMS: -1, Outcome: "cancelled", MS: e.since(r).Milliseconds()}},
 	}
 	r.prepared, r.resends = nil, 0

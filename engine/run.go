@@ -119,11 +119,11 @@ func (e *Engine) leave(r *run, v verdict) {
 		}
 	case waiting:
 		e.exitLocked(r)
-		s.free(r.conversation, r.turn)
+		e.freed(r.conversation, r.turn)
 		e.holdAnyway(r.turn, r.conversation, v.until)
 	default:
 		e.exitLocked(r)
-		s.free(r.conversation, r.turn)
+		e.freed(r.conversation, r.turn)
 		delete(s.runs, r.turn)
 	}
 	if r.again && v.place != atSlot {

@@ -50,6 +50,7 @@ type simHold struct {
 	from       store.Time
 	until      store.Time
 	length     time.Duration
+	unsure     bool // stated at the moment of a kill: it may not have been written any more
 }
 
 // play sets what a model, or all of them (""), does from now on.
@@ -124,7 +125,7 @@ func (m *simModels) begin(p llm.Prepared) (*simRequest, string) {
 		}
 	}
 	for _, h := range m.holds {
-		if h.key == m.key && h.model == r.model && h.from < r.wall && r.wall < h.until && !m.sim.script.early() {
+		if h.key == m.key && !h.unsure && h.model == r.model && h.from < r.wall && r.wall < h.until && !m.sim.script.early() {
 			m.sim.fault("inside a hold", "%s is asked for %v %v before the end of the wait of %v that it has stated", r.model, r.labels, h.until.Sub(r.wall), h.length)
 		}
 	}
@@ -164,7 +165,7 @@ func (m *simModels) end(r *simRequest, err error) {
 		return
 	}
 	now := m.sim.now()
-	m.holds = append(m.holds, simHold{m.key, r.model, now, now.Add(f.Stated), f.Stated})
+	m.holds = append(m.holds, simHold{key: m.key, model: r.model, from: now, until: now.Add(f.Stated), length: f.Stated})
 }
 
 // released forgets the holds of a model.
@@ -186,11 +187,13 @@ func (m *simModels) stepped(before, now store.Time) {
 	}
 }
 
-// killed forgets what was stated at the moment of a kill: it may not have been written any more.
+// killed does not insist on what was stated at the moment of a kill; it may still be kept.
 func (m *simModels) killed(now store.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.holds = slices.DeleteFunc(m.holds, func(h simHold) bool { return h.from >= now })
+	for i, h := range m.holds {
+		m.holds[i].unsure = h.unsure || h.from >= now
+	}
 }
 
 // longest is the latest end of a hold.

@@ -209,8 +209,7 @@ func (e *Engine) sweep() {
 	}
 }
 
-// sweepGates counts anew who waits at gates where somebody came or went, and lets in who may go:
-// a turn that was passed over because its conversation was busy, for one.
+// sweepGates counts anew who waits at gates where somebody came or went, and lets in who may go.
 func (e *Engine) sweepGates() {
 	e.mu.Lock()
 	moved := false

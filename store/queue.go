@@ -9,8 +9,8 @@ type Ready struct {
 	State        State
 }
 
-// ready reads such rows; skip leaves some out.
-func (c *conn) ready(list []Ready, limit int, skip map[ID]bool, sql string, args ...any) ([]Ready, error) {
+// ready reads such rows; skip leaves some out, nil none.
+func (c *conn) ready(list []Ready, limit int, skip func(Ready) bool, sql string, args ...any) ([]Ready, error) {
 	err := c.each(func(r row) error {
 		if len(list) >= limit {
 			return errEnough
@@ -19,7 +19,7 @@ func (c *conn) ready(list []Ready, limit int, skip map[ID]bool, sql string, args
 		if err := r.Scan(&x.Turn, &x.Conversation, &x.RetryAt, &x.WaitMS, &x.State); err != nil {
 			return err
 		}
-		if !skip[x.Conversation] {
+		if skip == nil || !skip(x) {
 			list = append(list, x)
 		}
 		return nil
@@ -54,13 +54,13 @@ func (s *Store) Due(after Time, afterTurn ID, until Time, limit int) (list []Rea
 }
 
 // AtGate reads turns that wait at a gate: those spoken to at or after fresh first, then the rest, both
-// in the order in which they were last spoken to. busy conversations are passed over.
-func (s *Store) AtGate(gate string, fresh Time, busy map[ID]bool, limit int) (list []Ready, err error) {
+// in the order in which they were last spoken to, at most limit of those that skip does not pass over.
+func (s *Store) AtGate(gate string, fresh Time, skip func(Ready) bool, limit int) (list []Ready, err error) {
 	err = s.view(func(c *conn) (err error) {
-		list, err = c.ready(nil, limit, busy, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
+		list, err = c.ready(nil, limit, skip, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
 			WHERE gate <> '' AND gate = ? AND spoken >= ? ORDER BY spoken, id`, gate, fresh)
 		if err == nil && len(list) < limit {
-			list, err = c.ready(list, limit, busy, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
+			list, err = c.ready(list, limit, skip, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
 				WHERE gate <> '' AND gate = ? AND spoken < ? ORDER BY spoken, id`, gate, fresh)
 		}
 		return err

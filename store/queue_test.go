@@ -87,7 +87,7 @@ func TestAtGateFreshFirstThenOldest(t *testing.T) {
 	if want := []ID{ids[3], ids[1], ids[0], ids[4], ids[2]}; err != nil || !slices.Equal(turnsOf(got), want) {
 		t.Errorf("got %v, %v; want %v", turnsOf(got), err, want)
 	}
-	got, err = s.AtGate("g", t0, busy, 4)
+	got, err = s.AtGate("g", t0, func(r Ready) bool { return busy[r.Conversation] }, 4)
 	if want := []ID{ids[3], ids[1], ids[0], ids[4]}; err != nil || !slices.Equal(turnsOf(got), want) {
 		t.Errorf("busy: got %v, %v; want %v", turnsOf(got), err, want)
 	}

@@ -2,11 +2,11 @@ package store
 
 import "errors"
 
-// Waiting sends a turn to wait: in process, parked, re-arming or owed.
+// Waiting sends a turn to wait: in process, parked, re-arming or owed, or only for its provider.
 type Waiting struct {
 	Turn        ID
 	At          Time
-	State       State // Retrying, Parked, Rearming or Owed
+	State       State // Retrying, Parked, Rearming or Owed; Queued: it goes on as soon as it can
 	Wait        Wait
 	Reason      Reason
 	Resumed     string
