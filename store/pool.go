@@ -1,58 +1,80 @@
 package store
 
-import "errors"
+import (
+	"errors"
+	"sync"
+)
 
 // readers is how many connections read at once; a read beyond that waits for one of them.
 const readers = 3
 
-// pool is the connections that only read. They are opened when they are first needed.
+// pool is the connections that only read. They are opened when they are first needed, and the one
+// used last is used next: its statements are prepared and its pages are in memory.
 type pool struct {
-	path  string
-	slots chan *conn // a nil one is not open yet
-	done  chan struct{}
+	path string
+	free chan struct{} // as many as may begin to read now
+	done chan struct{}
+
+	mu   sync.Mutex
+	open []*conn // that nobody reads on
 }
 
 func newPool(path string) *pool {
-	p := &pool{path: path, slots: make(chan *conn, readers), done: make(chan struct{})}
+	p := &pool{path: path, free: make(chan struct{}, readers), done: make(chan struct{})}
 	for range readers {
-		p.slots <- nil
+		p.free <- struct{}{}
 	}
 	return p
 }
 
 // with runs fn on a connection of its own. With keep false the connection is closed afterwards.
 func (p *pool) with(fn func(*conn) (keep bool, err error)) (err error) {
-	var c *conn
 	select {
-	case c = <-p.slots:
+	case <-p.free:
 	case <-p.done:
 		return ErrReadOnly
 	}
-	keep := false
-	defer func() {
-		if c != nil && !keep {
-			err = errors.Join(err, c.close())
-			c = nil
-		}
-		p.slots <- c
-	}()
+	defer func() { p.free <- struct{}{} }()
+	c := p.take()
 	if c == nil {
 		if c, err = open(p.path, "ro", readerPragmas()); err != nil {
 			return err
 		}
 	}
+	keep := false
+	defer func() {
+		if !keep {
+			err = errors.Join(err, c.close())
+			return
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.open = append(p.open, c)
+	}()
 	keep, err = fn(c)
 	return err
+}
+
+// take is the open connection that was used last, nil if there is none.
+func (p *pool) take() (c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.open); n > 0 {
+		c = p.open[n-1]
+		p.open = p.open[:n-1]
+	}
+	return c
 }
 
 // close waits for the reads under way and closes all; later reads are refused.
 func (p *pool) close() error {
 	close(p.done)
-	var errs []error
 	for range readers {
-		if c := <-p.slots; c != nil {
-			errs = append(errs, c.close())
-		}
+		<-p.free
+	}
+	var errs []error
+	for c := p.take(); c != nil; c = p.take() {
+		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)
 }
