@@ -27,7 +27,7 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 	if old == nil && silent && w.State != store.Owed {
 		return nil
 	}
-	if old != nil && old.Kind == "notice" && old.Until.Sub(until).Abs() < noticeStep && (old.Until == 0) == (until == 0) && w.State != store.Owed {
+	if old != nil && old.Kind == postNotice && old.Until.Sub(until).Abs() < noticeStep && (old.Until == 0) == (until == 0) && w.State != store.Owed {
 		return nil
 	}
 	surface, _ := e.place(t)
@@ -40,7 +40,7 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 
 // noticeAs is the post that makes the notice, or gives it a new text.
 func (e *Engine) noticeAs(t *store.Turn, old *store.Post, text string, until store.Time) store.Post {
-	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: "notice", State: "pending", Until: until, Text: text}
+	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: postNotice, State: "pending", Until: until, Text: text}
 	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
 		post.State = "done"
 	}

@@ -40,7 +40,11 @@ func (e *Engine) Stop(ctx context.Context, o Order) (store.Turn, error) {
 		}
 		r.mu.Unlock()
 	}
-	if err := e.answerPosts(&t, &s); err != nil {
+	told := t
+	if o.By == t.Person { // who ends it himself has no need to be told of it late (N10)
+		told.Spoken = s.At
+	}
+	if err := e.answerPosts(&told, &s); err != nil {
 		return t, err
 	}
 	done, err := e.Store.SettleTurn(s)
@@ -83,13 +87,14 @@ func (e *Engine) ordered(ctx context.Context, o Order) (store.Turn, error) {
 
 // Resume runs a waiting turn now (Try now). Inside a hold it returns ErrHeld with the turn, whose
 // RetryAt says until when; at a gate that is down it becomes the next to ask, at once. One that is
-// queued, runs or is done is returned as it is.
+// queued, runs or is done is returned as it is. One that asks whether it is still wanted is wanted
+// thereby: inside a hold it waits there like any other, and is not asked about again.
 func (e *Engine) Resume(ctx context.Context, o Order) (store.Turn, error) {
 	t, err := e.ordered(ctx, o)
 	if err != nil || !Waits(t.State) || t.Reason.Why == "approval" { // that needs a word, not a try
 		return t, err
 	}
-	if until := e.heldUntil(&t); until != 0 {
+	if until := e.heldUntil(&t); until != 0 && !asksWhetherWanted(&t) {
 		t.Wait.RetryAt = until
 		return t, ErrHeld
 	}

@@ -27,6 +27,7 @@ func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) ve
 		return e.trouble(ctx, r, "read the notice", err)
 	}
 	w.Posts = []store.Post{e.noticeAs(t, old, w.Reason.Text, 0)}
+	w.Posts[0].Kind = postStale
 	moved, err := e.Store.WaitTurn(w)
 	if err != nil {
 		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: time.Minute}}, err)
@@ -35,6 +36,11 @@ func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) ve
 	e.logNotice(t, &w.Posts[0], old != nil)
 	e.Log.Info("turn owed", "turn", t.ID.String(), "why", "stale")
 	return over
+}
+
+// asksWhetherWanted reports a turn that waits for the answer to that question and for nothing else.
+func asksWhetherWanted(t *store.Turn) bool {
+	return t.State == store.Owed && t.Reason.Why == "stale"
 }
 
 // accountAsk is how often one of the turns that an account has stopped asks again (F13).

@@ -136,6 +136,9 @@ func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (
 	if waits := episodeOf(before).Waits; waits.N > 0 { // the run of stated waits goes on
 		wake.Episode = episode{Waits: waits}.bytes()
 	}
+	if asksWhetherWanted(&before) {
+		wake.Spoken = e.now()
+	}
 	after, err := e.Store.WakeTurn(wake)
 	if err != nil {
 		return after, err

@@ -12,6 +12,7 @@ type Wake struct {
 	At         Time
 	NewEpisode bool
 	Episode    []byte // what stays of the episode, with NewEpisode
+	Spoken     Time   // somebody has said then that it is still wanted; 0 = nobody
 	Command    *Command
 }
 
@@ -37,14 +38,14 @@ func (s *Store) WakeTurn(w Wake) (Turn, error) {
 }
 
 func (f *fact) wake(t *Turn, w Wake) error {
-	t.State, t.Wait = Queued, Wait{}
+	t.State, t.Wait, t.Spoken = Queued, Wait{}, max(t.Spoken, w.Spoken)
 	t.Version++
 	if w.NewEpisode {
 		t.FirstFailed, t.Episode, t.RearmN, t.RearmOf = 0, w.Episode, 0, 0
 	}
 	err := f.must(`UPDATE turns SET state = 'queued', retry_at = 0, gate = '', wait_from = '', wait_ms = 0,
-		first_failed = ?, episode = ?, rearm_n = ?, rearm_of = ?, version = ? WHERE id = ? AND state IN ('retrying', 'parked', 'rearming', 'owed')`,
-		t.FirstFailed, t.Episode, t.RearmN, t.RearmOf, t.Version, t.ID)
+		first_failed = ?, episode = ?, rearm_n = ?, rearm_of = ?, spoken = ?, version = ? WHERE id = ? AND state IN ('retrying', 'parked', 'rearming', 'owed')`,
+		t.FirstFailed, t.Episode, t.RearmN, t.RearmOf, t.Spoken, t.Version, t.ID)
 	if err != nil {
 		return err
 	}

@@ -80,8 +80,7 @@ func (f *fake) Delete(thread string, i int) { f.Remove(f.Bots(f.channel(thread))
 
 func (f *fake) Press(thread string, i int, person, label string) {
 	m := f.Bots(f.channel(thread))[i]
-	button := map[string]int{"Try now": 0, "Stop": 1}[label]
-	f.Server.Press(m.Channel, persons()[person], m.Buttons[button])
+	f.Server.Press(m.Channel, persons()[person], m.Buttons[slices.Index(m.Labels, label)])
 }
 
 func (f *fake) Told() []string { return f.Answers() }

@@ -60,14 +60,11 @@ func (s *Surface) prepare(ctx context.Context, to engine.Place, p store.Post) (o
 		return o, ctx.Err()
 	}
 	s.typing.Quiet(ctx, to.Channel, int64(p.Turn))
-	o = rest.Outgoing{Content: p.Text, Mentions: rest.Notify(), Rows: rest.NoButtons()}
+	o = rest.Outgoing{Content: p.Text, Mentions: rest.Notify(), Rows: buttons(p)}
 	if strings.TrimSpace(o.Content) == "" {
 		o.Content = "…" // Discord takes no empty message
 	}
-	switch p.Kind {
-	case "notice":
-		o.Rows = buttons(p.Turn)
-	case "mention":
+	if p.Kind == "mention" {
 		o.Mentions = rest.Notify(rest.MentionedIn(p.Text)...)
 		return o, nil
 	}

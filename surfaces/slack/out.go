@@ -57,12 +57,9 @@ func (s *Surface) Edit(ctx context.Context, to engine.Place, p store.Post) error
 // mention in Slack's own markup, since Markdown shows neither.
 func outgoing(to engine.Place, p store.Post) api.Message {
 	m := api.Message{Channel: to.Channel, Thread: to.Thread, Turn: p.Turn.String(), Part: p.Part, Post: p.ID.String()}
-	switch p.Kind {
-	case "notice":
-		m.Text, m.Buttons = p.Text, buttons(p.Turn)
-	case "mention":
-		m.Text = p.Text
-	default:
+	if engine.IsNotice(p.Kind) || p.Kind == "mention" {
+		m.Text, m.Buttons = p.Text, buttons(p)
+	} else {
 		m.Markdown = p.Text
 	}
 	return m

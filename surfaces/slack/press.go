@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"holdfast/engine"
@@ -11,16 +10,12 @@ import (
 	"holdfast/surfaces/slack/api"
 )
 
-// Actions of buttons. Their value is the turn's id, so that a button of an old turn never acts on a
-// newer one (R16).
-const (
-	pressTry  = "try"
-	pressStop = "stop"
-)
-
-// buttons are those of a notice.
-func buttons(turn store.ID) []api.Button {
-	return []api.Button{{Action: pressTry, Value: turn.String(), Label: "Try now"}, {Action: pressStop, Value: turn.String(), Label: "Stop"}}
+// buttons are those below a post.
+func buttons(p store.Post) (list []api.Button) {
+	for _, b := range engine.Buttons(p) {
+		list = append(list, api.Button{Action: b.Do, Value: b.Key(p.Turn), Label: b.Label, Primary: b.Primary, Danger: b.Danger})
+	}
+	return list
 }
 
 // pressed carries a button out and, beside the line, tells who pressed what came of it.
@@ -30,9 +25,9 @@ func (s *Surface) pressed(ctx context.Context, payload []byte) {
 		return
 	}
 	for _, a := range p.Actions {
-		text := s.press(ctx, a.Action, a.Value, person(p.User.ID))
-		if text == "" {
-			continue
+		text, err := s.engine.Load().Press(ctx, engine.PressedKey(a.Value, person(p.User.ID)))
+		if err != nil {
+			s.Log.Error("a button could not be obeyed", "surface", s.Name(), "err", err)
 		}
 		s.hands.Go(func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -42,35 +37,4 @@ func (s *Surface) pressed(ctx context.Context, payload []byte) {
 			}
 		})
 	}
-}
-
-// press does what a button says and returns what there is to say beside what the notice shows.
-func (s *Surface) press(ctx context.Context, action, value, by string) string {
-	turn, err := store.ParseID(value)
-	if err != nil || action != pressTry && action != pressStop {
-		return ""
-	}
-	o := engine.Order{Turn: turn, By: by}
-	var t store.Turn
-	if action == pressTry {
-		t, err = s.engine.Load().Resume(ctx, o)
-	} else {
-		t, err = s.engine.Load().Stop(ctx, o)
-	}
-	switch {
-	case errors.Is(err, engine.ErrHeld):
-		return "The provider takes nothing until " + clock(t.RetryAt) + "; it goes on by itself then."
-	case errors.Is(err, engine.ErrNotYours):
-		return "Only the person who asked, or an operator of this bot, may do that."
-	case errors.Is(err, store.ErrNotFound):
-		return "This is so long ago that it is not kept any more."
-	case err != nil:
-		s.Log.Error("a button could not be obeyed", "surface", s.Name(), "err", err)
-		return "That did not work; press it again in a moment."
-	case t.State == store.Done && (action == pressTry || t.Outcome != store.Cancelled):
-		return "This is done already."
-	case action == pressTry:
-		return "Trying again now."
-	}
-	return ""
 }

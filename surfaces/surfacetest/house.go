@@ -18,6 +18,10 @@ import (
 	"holdfast/store"
 )
 
+// staleAfter is when the house asks whether an owed question is still wanted: sooner than usual, since
+// a surface has something to do in every second until then.
+const staleAfter = 90 * time.Minute
+
 // House is an engine with a surface over a fake platform.
 type House struct {
 	T      *testing.T
@@ -46,8 +50,10 @@ func (h *House) Start() {
 	ctx, cancel := context.WithCancel(h.T.Context())
 	bot := engine.DefaultBot()
 	bot.Models = []string{"script/one"}
+	retry := ladder.Default()
+	retry.StaleAfter = staleAfter
 	e, err := engine.New(engine.Parts{
-		Config: engine.Config{Workers: 8, Durable: true, Merge: true, TurnDeadline: time.Hour}, Retry: ladder.Default(), Alerts: engine.DefaultAlerts(), Bots: []engine.Bot{bot},
+		Config: engine.Config{Workers: 8, Durable: true, Merge: true, TurnDeadline: time.Hour}, Retry: retry, Alerts: engine.DefaultAlerts(), Bots: []engine.Bot{bot},
 		Providers: map[string]engine.Provider{"script": {Provider: h.Model, Config: llm.Config{Concurrency: 4}, KeyID: "k"}},
 		Surfaces:  []engine.Surface{surface}, Store: st, Log: slog.New(&h.log), Location: time.UTC,
 		Crash: func(point string) { h.crash(point, cancel) },

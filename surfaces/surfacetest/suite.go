@@ -348,6 +348,35 @@ func buttons(h *House) {
 	h.asked(asked)
 }
 
+// staleQuestion: an owed question that is old asks whether it is still wanted; Yes answers it, in the
+// same message, and No drops it (R13), for the asker alone (R16).
+func staleQuestion(h *House) {
+	h.Model.Play("503")
+	h.Fake.Say("a", "alice", "what is open?")
+	h.Fake.Say("b", "alice", "and what is not?")
+	h.Wait(2 * time.Hour)
+	h.Want("a", "Still wanted?")
+	h.Want("b", "Still wanted?")
+	asked := len(h.Model.Asked())
+	h.Model.Play("ok:Here it is.")
+	h.Fake.Press("a", 0, "bob", "Yes")
+	h.Wait(5 * time.Minute)
+	if told := h.Fake.Told(); len(told) != 1 || !strings.Contains(told[0], "Only the person who asked") {
+		h.T.Errorf("bob was told %q", told)
+	}
+	h.asked(asked)
+	h.Fake.Press("a", 0, "alice", "Yes")
+	h.Wait(10 * second)
+	h.Want("a", "Here it is.")
+	h.asked(asked + 1)
+	h.Fake.Press("b", 0, "alice", "No")
+	h.Wait(10 * second)
+	h.Want("b", "Stopped")
+	h.Wait(time.Hour)
+	h.asked(asked + 1)
+	h.delivered()
+}
+
 // workingSign: on while the model works and in the silent window, off with the answer and while a
 // notice says what is waited for (P15); a park shows no error (P13).
 func workingSign(h *House) {

@@ -62,7 +62,7 @@ func Run(t *testing.T, make func(t *testing.T) Fake) {
 		"Answer": answer, "EventTwice": eventTwice, "NoticeBecomesAnswer": noticeBecomesAnswer, "NewProcessEdits": newProcessEdits,
 		"KilledAfterPost": killedAfterPost, "KilledAfterNotice": killedAfterNotice, "LostAnswerOfPost": lostAnswerOfPost, "LostAnswerOfEdit": lostAnswerOfEdit,
 		"LimitedFinalEdit": limitedFinalEdit, "PlatformDown": platformDown, "NoticeDeleted": noticeDeleted, "TwoThreads": twoThreads,
-		"LongAnswers": longAnswers, "OrderOfParts": orderOfParts, "Pings": pings, "LateMention": lateMention, "WhileDown": whileDown, "Stopped": stopped, "Buttons": buttons,
+		"LongAnswers": longAnswers, "OrderOfParts": orderOfParts, "Pings": pings, "LateMention": lateMention, "WhileDown": whileDown, "Stopped": stopped, "Buttons": buttons, "StaleQuestion": staleQuestion,
 		"WorkingSign": workingSign, "Failure": failure,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,8 +39,9 @@ func people() map[string]int { return map[string]int{"alice": alice, "bob": bob,
 type post struct {
 	id, replyTo int
 	chat, topic string
-	text        string // as people see it
-	buttons     []string
+	text        string   // as people see it
+	buttons     []string // their data
+	labels      []string
 	pings       []string
 	edits       int
 	deleted     bool
@@ -211,8 +212,8 @@ func (f *fake) find(id int) *post {
 }
 
 func (f *fake) Press(thread string, i int, person, label string) {
-	data := f.in(f.chat(thread))[i].buttons[map[string]int{"Try now": 0, "Stop": 1}[label]]
-	f.press(person, data)
+	m := f.in(f.chat(thread))[i]
+	f.press(person, m.buttons[slices.Index(m.labels, label)])
 }
 
 func (f *fake) press(person, data string) {
@@ -370,6 +371,7 @@ func (f *fake) do(method string, args, answer object) (what string) {
 	if k, ok := args["reply_markup"].(object); ok {
 		for _, b := range k["inline_keyboard"].([]any)[0].([]any) {
 			p.buttons = append(p.buttons, b.(object)["callback_data"].(string))
+			p.labels = append(p.labels, b.(object)["text"].(string))
 		}
 	}
 	switch method {
@@ -395,7 +397,7 @@ func (f *fake) do(method string, args, answer object) (what string) {
 		case old.text == p.text && slices.Equal(old.buttons, p.buttons):
 			return "Bad Request: message is not modified: specified new message content and reply markup are exactly the same"
 		}
-		old.text, old.buttons, old.edits = p.text, p.buttons, old.edits+1
+		old.text, old.buttons, old.labels, old.edits = p.text, p.buttons, p.labels, old.edits+1
 		answer["result"] = object{"message_id": id}
 	case "answerCallbackQuery":
 		f.told = append(f.told, text)

@@ -26,7 +26,7 @@ func (s *Surface) Post(ctx context.Context, to engine.Place, p store.Post) (stri
 	}
 	n := s.doubtsOf(p)
 	switch {
-	case n > 0 && p.Kind == "notice":
+	case n > 0 && engine.IsNotice(p.Kind):
 		return "", nil
 	case n >= sendsInDoubt:
 		return "", fmt.Errorf("%w: it was sent twice and confirmed neither time; it may be there", engine.ErrGone)
@@ -77,8 +77,8 @@ func (s *Surface) outgoing(ctx context.Context, to engine.Place, p store.Post) (
 	if strings.TrimSpace(o.Text) == "" {
 		o.Text = "…" // Telegram takes no empty message
 	}
-	if p.Kind == "notice" { // a plain sentence
-		o.Mode, o.Keyboard = "", buttons(p.Turn)
+	if engine.IsNotice(p.Kind) { // a plain sentence
+		o.Mode, o.Keyboard = "", buttons(p)
 	}
 	if group := strings.HasPrefix(to.Channel, "-"); group && p.Part == 0 && p.Kind != "mention" {
 		o.ReplyTo = s.asked(p)

@@ -85,15 +85,17 @@ func text(body Object) (string, *refusal) {
 }
 
 // customIDs are those of a message's buttons.
-func customIDs(body Object) (ids []string) {
+// buttonsOf are a message's: their custom ids and their labels.
+func buttonsOf(body Object) (ids, labels []string) {
 	rows, _ := body["components"].([]any)
 	for _, row := range rows {
 		list, _ := row.(Object)["components"].([]any)
 		for _, b := range list {
 			ids = append(ids, fmt.Sprint(b.(Object)["custom_id"]))
+			labels = append(labels, fmt.Sprint(b.(Object)["label"]))
 		}
 	}
-	return ids
+	return ids, labels
 }
 
 func (s *Server) create(r *http.Request, body Object) (any, *refusal) {
@@ -124,7 +126,8 @@ func (s *Server) create(r *http.Request, body Object) (any, *refusal) {
 		}
 		return s.messageJSON(m), nil
 	}
-	m := &Message{Channel: r.PathValue("c"), Author: Bot, Content: content, Nonce: nonce, Buttons: customIDs(body)}
+	m := &Message{Channel: r.PathValue("c"), Author: Bot, Content: content, Nonce: nonce}
+	m.Buttons, m.Labels = buttonsOf(body)
 	if ref, ok := body["message_reference"].(Object); ok && s.find(fmt.Sprint(ref["message_id"])) != nil {
 		m.ReplyTo = fmt.Sprint(ref["message_id"])
 	}
@@ -177,7 +180,8 @@ func (s *Server) edit(r *http.Request, body Object) (any, *refusal) {
 	case no != nil:
 		return nil, no
 	}
-	m.Content, m.Edits, m.Buttons = content, append(m.Edits, content), customIDs(body)
+	m.Content, m.Edits = content, append(m.Edits, content)
+	m.Buttons, m.Labels = buttonsOf(body)
 	if body["allowed_mentions"] == nil {
 		m.Pings = append(m.Pings, "an edit without allowed_mentions")
 	}

@@ -33,6 +33,7 @@ type Object = map[string]any
 type Message struct {
 	ID, Channel, Author, Content, ReplyTo, Nonce string
 	Buttons                                      []string // custom ids
+	Labels                                       []string // of the buttons
 	Pings                                        []string // users who were notified, when it was made
 	Edits                                        []string // contents, oldest first
 	Deleted                                      bool

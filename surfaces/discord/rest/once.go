@@ -147,7 +147,7 @@ func (c *Client) Tell(ctx context.Context, channel, text, self string) error {
 	}
 	list, err := c.Messages(ctx, channel, "", 50)
 	if err == nil && !slices.ContainsFunc(list, func(m Message) bool { return m.Author.ID == self && m.Content == text }) {
-		_, err = c.Create(ctx, channel, Outgoing{Content: text, Mentions: Notify(), Rows: NoButtons(), Nonce: "t" + channel})
+		_, err = c.Create(ctx, channel, Outgoing{Content: text, Mentions: Notify(), Rows: Buttons(), Nonce: "t" + channel})
 	}
 	if err == nil {
 		c.tries.mu.Lock()

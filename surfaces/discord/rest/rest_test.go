@@ -30,7 +30,7 @@ func withClient(t *testing.T, f func(t *testing.T, s *discordtest.Server, c *res
 }
 
 func out(text string) rest.Outgoing {
-	return rest.Outgoing{Content: text, Mentions: rest.Notify(), Rows: rest.NoButtons()}
+	return rest.Outgoing{Content: text, Mentions: rest.Notify(), Rows: rest.Buttons()}
 }
 
 func texts(list []discordtest.Message) (all []string) {

@@ -136,14 +136,25 @@ type Button struct {
 	ID    string `json:"custom_id"`
 }
 
-// Press makes a grey one.
-func Press(label, id string) Button { return Button{Type: 2, Style: 2, Label: label, ID: id} }
+// Press makes one: grey, or the color of what most people want, or of what refuses something.
+func Press(label, id string, primary, danger bool) Button {
+	b := Button{Type: 2, Style: 2, Label: label, ID: id}
+	switch {
+	case danger:
+		b.Style = 4
+	case primary:
+		b.Style = 1
+	}
+	return b
+}
 
-// NoButtons takes away those of a message that had some.
-func NoButtons() []Row { return []Row{} }
-
-// Buttons is a row of them.
-func Buttons(list ...Button) []Row { return []Row{{Type: 1, Buttons: list}} }
+// Buttons is a row of them; without any it takes away those of a message that had some.
+func Buttons(list ...Button) []Row {
+	if len(list) == 0 {
+		return []Row{}
+	}
+	return []Row{{Type: 1, Buttons: list}}
+}
 
 // Interaction is a pressed button or a slash command. It must be answered within 3 s.
 type Interaction struct {

@@ -85,8 +85,23 @@ type Message struct {
 	Post     string // names it: see Find and Limited
 }
 
-// Button is one below a text; pressing it sends Action and Value.
-type Button struct{ Action, Value, Label string }
+// Button is one below a text; pressing it sends Action, of which there is one in a message, and Value.
+type Button struct {
+	Action, Value, Label string
+	Primary, Danger      bool // how it stands out
+}
+
+// block is the button as Slack shows it.
+func (b Button) block() *slack.ButtonBlockElement {
+	e := slack.NewButtonBlockElement(b.Action, b.Value, slack.NewTextBlockObject(slack.PlainTextType, b.Label, false, false))
+	switch {
+	case b.Danger:
+		e.Style = slack.StyleDanger
+	case b.Primary:
+		e.Style = slack.StylePrimary
+	}
+	return e
+}
 
 const (
 	turnEvent   = "holdfast_turn"
@@ -135,7 +150,7 @@ func (m Message) content() []slack.MsgOption {
 	section := slack.NewTextBlockObject(slack.MarkdownType, string(shown[:min(len(shown), sectionMost)]), false, false)
 	var buttons []slack.BlockElement
 	for _, b := range m.Buttons {
-		buttons = append(buttons, slack.NewButtonBlockElement(b.Action, b.Value, slack.NewTextBlockObject(slack.PlainTextType, b.Label, false, false)))
+		buttons = append(buttons, b.block())
 	}
 	return []slack.MsgOption{
 		slack.MsgOptionText(m.Text, false),
