@@ -44,9 +44,9 @@ func (e *Engine) askApproval(ctx context.Context, r *run, t *store.Turn, calls [
 	if err != nil {
 		return e.trouble(ctx, r, "read the notice", err)
 	}
-	if old == nil || old.Kind != "approval" || old.Text != text {
+	if old == nil || old.Kind != postApproval || old.Text != text {
 		post := e.noticeAs(t, old, text, 0)
-		post.Kind = "approval"
+		post.Kind = postApproval
 		w.Posts = []store.Post{post}
 	}
 	e.Crash("waits")

@@ -8,10 +8,23 @@ import (
 	"holdfast/store"
 )
 
+// notice is the post that says what a turn waits for, one of its turn alone if there is none.
+func (h *house) notice(turn store.ID) store.Post {
+	h.t.Helper()
+	p, err := h.engine.noticePost(turn)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if p == nil {
+		return store.Post{Turn: turn}
+	}
+	return *p
+}
+
 // press presses a button in somebody's name and returns what he is told.
 func (h *house) press(turn store.ID, do, by string) string {
 	h.t.Helper()
-	said, err := h.engine.Press(h.t.Context(), PressedKey(Button{Do: do}.Key(turn), by))
+	said, err := h.engine.Press(h.t.Context(), PressedKey(Button{Do: do}.Key(h.notice(turn)), by))
 	if err != nil {
 		h.t.Error(err)
 	}
@@ -28,7 +41,7 @@ func (h *house) told(turn store.ID, do, by, want string) {
 
 // Every kind of post has its own buttons, and every button does something.
 func TestButtonsByKind(t *testing.T) {
-	for kind, want := range map[string]string{"notice": "resume Try now, stop Stop", "stale": "yes Yes, no No", "answer": "", "terminal": "", "mention": ""} {
+	for kind, want := range map[string]string{"notice": "resume Try now, stop Stop", "stale": "yes Yes, no No", "approval": "approve Approve, deny Deny", "answer": "", "terminal": "", "mention": ""} {
 		var got []string
 		for _, b := range Buttons(store.Post{Kind: kind}) {
 			got = append(got, b.Do+" "+b.Label)
@@ -41,11 +54,11 @@ func TestButtonsByKind(t *testing.T) {
 		}
 	}
 	turn, _ := store.ParseID("0p1wgn8e3bmjs")
-	if got := PressedKey(Button{Do: "stop"}.Key(turn), "ann"); got != (Pressed{turn, "stop", "ann"}) {
+	if got := PressedKey(Button{Do: "approve"}.Key(store.Post{Turn: turn, Edited: 1 << 42}), "ann"); got != (Pressed{turn, "approve", "ann", 1 << 42}) {
 		t.Errorf("%+v", got)
 	}
-	for _, key := range []string{"", "stop", "stop:", ":" + turn.String(), "stop:nonsense"} {
-		if got := PressedKey(key, "ann"); got.Turn != 0 && got.Do != "" {
+	for _, key := range []string{"", "stop", "stop:", "stop:" + turn.String(), "stop:nonsense:0", "stop:" + turn.String() + ":-:"} {
+		if got := PressedKey(key, "ann"); got != (Pressed{By: "ann"}) {
 			t.Errorf("%q is %+v", key, got)
 		}
 	}
@@ -118,5 +131,32 @@ func TestNoDropsStaleR13(t *testing.T) {
 		if len(h.models.requests()) != n {
 			t.Error("asked all the same")
 		}
+	})
+}
+
+// R16: Approve is for the calls that stood above it: pressed twice it does not approve the next ones.
+func TestApproveIsForWhatWasReadR16(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+		h.models.play("call:ask", "call:ask", "ok:done")
+		id := h.say("ann", "do it")
+		h.wait(s(1))
+		first := PressedKey(Button{Do: "approve"}.Key(h.notice(id)), "ann")
+		h.told(id, "approve", "bob", "Only the person who asked, or an operator of this bot, may do that.")
+		h.told(id, "approve", "ann", "Approved.")
+		h.wait(s(1))
+		h.want(id, store.Parked)
+		if said, err := h.engine.Press(t.Context(), first); said != "This is decided already." || err != nil {
+			t.Errorf("the old one again: %q, %v", said, err)
+		}
+		h.wait(s(1))
+		if n := len(tools["ask"].calls()); n != 1 {
+			t.Fatalf("%d calls", n)
+		}
+		h.told(id, "deny", "ann", "Not approved.")
+		if done := h.settled(id, s(2)); done.Text != "done" || len(tools["ask"].calls()) != 1 {
+			t.Errorf("%+v", done)
+		}
+		h.told(id, "approve", "ann", "This is decided already.")
 	})
 }

@@ -207,7 +207,7 @@ func (e *Engine) unknownPost(t *store.Turn, c *toolCall) []store.Post {
 		state = "done"
 	}
 	return []store.Post{{
-		Turn: t.ID, Conversation: t.Conversation, Part: unknownParts, Kind: "unknown", State: state,
+		Turn: t.ID, Conversation: t.Conversation, Part: unknownParts, Kind: postUnknown, State: state,
 		Text: fmt.Sprintf("I was cut off while doing “%s” and cannot tell whether it happened: %s", harmless(title, 80), harmless(string(c.Arguments), argumentsShown)),
 	}}
 }

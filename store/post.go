@@ -6,7 +6,7 @@ type Post struct {
 	Turn         ID
 	Conversation ID
 	Part         int    // 0 is the notice that becomes the answer; 1 … its overflow parts
-	Kind         string // "notice" | "stale" (a notice that asks whether it is still wanted) | "answer" | "terminal" | "mention"
+	Kind         string // "notice" | "stale" (asks whether it is still wanted) | "approval" (asks whether tools may be called) | "unknown" (of a call that was cut off) | "answer" | "terminal" | "mention"
 	Text         string // Markdown; an answer's text on part 0 of a surface without limits
 	State        string // "pending" (to be made or edited) | "posting" (handed over, outcome unknown) | "done" | "failed" | "gone"
 	Handle       string // the platform's id, once known

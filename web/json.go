@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 
-	"holdfast/engine"
 	"holdfast/store"
 	"holdfast/web/markdown"
 )
@@ -187,15 +186,11 @@ func showChat(c store.Chat) chatJSON {
 	return chatJSON{ID: c.Key, Bot: c.Bot, Surface: c.Surface, Title: c.Title, Created: c.Created, Active: c.Active, State: some(string(c.State))}
 }
 
-// showMessage renders what the bot wrote as Markdown and what people wrote as they typed it. Whatever
-// says what a turn waits for is a notice to the page, which goes by the turn for its buttons.
+// showMessage renders what the bot wrote as Markdown and what people wrote as they typed it.
 func showMessage(m store.Message, chat string, md *markdown.Renderer) messageJSON {
 	j := messageJSON{
 		ID: m.ID.String(), Chat: chat, Turn: some(m.Turn.String()), Role: m.Role, Kind: m.Kind, Name: some(m.Name), Text: m.Text,
 		At: m.At, Edited: m.Edited,
-	}
-	if m.Role == "bot" && engine.IsNotice(m.Kind) {
-		j.Kind = "notice"
 	}
 	if m.Role == "user" {
 		j.HTML = markdown.Plain(m.Text)

@@ -437,9 +437,9 @@ func TestButtonsR16(t *testing.T) {
 		h.Wait(time.Second)
 		press(discordtest.Alice, n.Buttons[1], "Stopped.") // of the old turn: nothing happens
 		press(discordtest.Alice, n.Buttons[0], "This is done already.")
-		press(discordtest.Alice, "stop:"+h.Turns()[1].ID.String(), "This is done already.")
-		press(discordtest.Alice, "stop:0000000000001", "This is not kept any more.")
-		press(discordtest.Alice, "nonsense", "This is not kept any more.")
+		press(discordtest.Alice, "stop:"+h.Turns()[1].ID.String()+":0", "This is done already.")
+		press(discordtest.Alice, "stop:0000000000001:0", "This is so long ago that it is not kept any more.")
+		press(discordtest.Alice, "nonsense", "I do not know this any more.")
 		h.want(discordtest.General, "Stopped.", "second")
 		if a := h.Answers(); len(h.Server.Calls("answer")) != len(a) {
 			t.Errorf("%d answers to %d presses", len(h.Server.Calls("answer")), len(a))

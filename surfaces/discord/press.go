@@ -31,7 +31,7 @@ func (s *Surface) register(ctx context.Context, app string) {
 func buttons(p store.Post) []rest.Row {
 	var list []rest.Button
 	for _, b := range engine.Buttons(p) {
-		list = append(list, rest.Press(b.Label, b.Key(p.Turn), b.Primary, b.Danger))
+		list = append(list, rest.Press(b.Label, b.Key(p), b.Primary, b.Danger))
 	}
 	return rest.Buttons(list...)
 }

@@ -13,7 +13,7 @@ import (
 // buttons are those below a post.
 func buttons(p store.Post) (list []api.Button) {
 	for _, b := range engine.Buttons(p) {
-		list = append(list, api.Button{Action: b.Do, Value: b.Key(p.Turn), Label: b.Label, Primary: b.Primary, Danger: b.Danger})
+		list = append(list, api.Button{Action: b.Do, Value: b.Key(p), Label: b.Label, Primary: b.Primary, Danger: b.Danger})
 	}
 	return list
 }

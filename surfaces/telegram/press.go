@@ -12,7 +12,7 @@ import (
 func buttons(p store.Post) *bot.Keyboard {
 	var row []bot.Button
 	for _, b := range engine.Buttons(p) {
-		row = append(row, bot.Button{Text: b.Label, Data: b.Key(p.Turn)})
+		row = append(row, bot.Button{Text: b.Label, Data: b.Key(p)})
 	}
 	if row == nil {
 		return nil
