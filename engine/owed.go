@@ -21,12 +21,12 @@ func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) ve
 		Turn: t.ID, At: e.now(), State: store.Owed, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
 		Wait: store.Wait{From: "approval"}, Reason: t.Reason,
 	}
-	w.Reason.Why, w.Reason.Text = "stale", fmt.Sprintf("I can answer now; you asked %s ago: “%s” Still wanted? Say yes, or !stop to drop it.", age(w.At.Sub(t.Spoken)), asked)
+	w.Reason.Why, w.Reason.Text = "stale", fmt.Sprintf("I can answer now; you asked %s ago: “%s” Still wanted?", age(w.At.Sub(t.Spoken)), asked)
 	old, err := e.noticePost(t.ID)
 	if err != nil {
 		return e.trouble(ctx, r, "read the notice", err)
 	}
-	w.Posts = []store.Post{e.noticeAs(t, old, w.Reason.Text, 0)}
+	w.Posts = []store.Post{e.noticeAs(t, old, w.Reason.Text+" Say yes, or !stop to drop it.", 0)}
 	w.Posts[0].Kind = postStale
 	moved, err := e.Store.WaitTurn(w)
 	if err != nil {

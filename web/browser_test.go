@@ -345,7 +345,10 @@ func TestAnswerIsMadeAgainAndTheOldOneKept(t *testing.T) {
 	tab.Press("Answer again; this one is kept")
 	eventually(t, "turn.regenerate is sent", func() bool { s := sent(d, "turn.regenerate"); return len(s) == 1 && s[0].Target == "t1" })
 	d.Put("turn", turn("t2", "running", object{"created": at(0), "supersedes": "t1"})) // nothing was said for it
-	tab.Wait(`document.querySelector("[data-turn=t1] table") && document.querySelector("article:last-of-type[data-turn=t2] .working")`)
+	tab.Wait(`!document.querySelector("[data-turn=t1]") && document.querySelector("article:last-of-type[data-turn=t2] .working") && document.querySelector("[data-message='1']")`)
+	tab.Press("Earlier version")
+	tab.Wait(`document.querySelector("[data-turn=t1] table") && !document.querySelector("[data-turn=t2]")`)
+	tab.Press("Later version")
 	d.Put("message", told("7", "t2", "answer", "<p>Once more.</p>", 0))
 	d.Put("turn", turn("t2", "done", object{"version": 2, "outcome": "answered"}))
 	tab.Wait(`document.querySelector("[data-turn=t2]").innerText.includes("Once more.") && document.querySelectorAll("[aria-label^='Answer again']").length === 1`)

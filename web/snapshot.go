@@ -56,7 +56,8 @@ func (r *reader) snapshot(seq int64, chat string, who caller) (f snapshotFrame, 
 	return f, nil
 }
 
-// transcript adds the newest messages of the snapshot's chat, and their turns to those given.
+// transcript adds the newest messages of the snapshot's chat, the chat itself if it is not among the
+// latest, and the turns of the messages to those given.
 func (r *reader) transcript(f *snapshotFrame, turns []store.Turn, who caller) ([]store.Turn, error) {
 	c, err := r.store.Chat(f.Chat)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !who.owns(c) {
@@ -64,6 +65,9 @@ func (r *reader) transcript(f *snapshotFrame, turns []store.Turn, who caller) ([
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(f.Chats, func(have chatJSON) bool { return have.ID == c.Key }) {
+		f.Chats = append(f.Chats, showChat(c))
 	}
 	messages, err := r.store.Messages(c.ID, 0, messagesShown)
 	if err != nil {

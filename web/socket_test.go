@@ -180,6 +180,27 @@ func TestSnapshotThenLive(t *testing.T) {
 	}
 }
 
+// A chat that is looked at is in the snapshot also when two hundred others were active since.
+func TestSnapshotHasAnOldChatThatIsLookedAt(t *testing.T) {
+	g := newRig(t, nil)
+	for i := range chatsShown + 1 {
+		g.say(t, fmt.Sprint("m", i), fmt.Sprint("c", i), "hello")
+	}
+	c := g.dial(t, "")
+	c.hello("", 0, "c0")
+	c.want("welcome")
+	s := c.want("snapshot")
+	if n := len(s.Chats); n != chatsShown+1 || s.Chats[n-1]["id"] != "c0" || s.Chats[0]["id"] != fmt.Sprint("c", chatsShown) {
+		t.Errorf("%d chats, the last %v", n, s.Chats[n-1])
+	}
+	c.want("live")
+	c.hello("", 0, "c1")
+	c.want("welcome")
+	if s := c.want("snapshot"); len(s.Chats) != chatsShown {
+		t.Errorf("%d chats for one of the latest, want %d", len(s.Chats), chatsShown)
+	}
+}
+
 func TestReplayBringsOnlyWhatWasMissed(t *testing.T) {
 	g := newRig(t, nil)
 	g.say(t, "m1", "c1", "one")

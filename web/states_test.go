@@ -231,7 +231,7 @@ func states() []state {
 		}, wait: `document.querySelector(".retry").innerText.includes("1 of 3")`},
 		{name: "stale", path: chatPath, setup: func(d *webtest.Daemon) {
 			again(d)
-			d.Put("turn", turn("t2", "owed", object{"wait_from": "approval", "attempts_n": 9, "reason": object{"why": "stale", "class": nil, "status": 0, "provider": nil, "model": nil, "text": "I can answer now; you asked 26 hours ago: “And how long until it gives up?” Still wanted? Say yes, or !stop to drop it."}}))
+			d.Put("turn", turn("t2", "owed", object{"wait_from": "approval", "attempts_n": 9, "reason": object{"why": "stale", "class": nil, "status": 0, "provider": nil, "model": nil, "text": "I can answer now; you asked 26 hours ago: “And how long until it gives up?” Still wanted?"}}))
 		}, wait: `document.querySelector(".retry .primary")`},
 		{name: "editing", path: chatPath, setup: answered, wait: `document.querySelector(".hljs-keyword")`, then: func(t *webtest.Tab) {
 			t.Press("Edit this message")

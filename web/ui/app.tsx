@@ -8,9 +8,11 @@ import * as outbox from "./lib/outbox";
 import { route, start } from "./lib/route";
 import * as say from "./lib/say";
 import { App } from "./view/app";
+import { fetchMore } from "./view/more";
 
 start();
 outbox.start();
 say.start(() => (route.value.at === "chat" ? route.value.id : ""));
 link.start(route.peek().at !== "login");
 render(<App />, document.getElementById("app")!);
+setTimeout(() => fetchMore().catch(() => {}), 1000);

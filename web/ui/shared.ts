@@ -4,14 +4,13 @@
 export { h, Fragment } from "preact";
 export { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 export { signal, useSignal } from "@preact/signals";
-export { act, get, login, Refusal } from "./lib/api";
-export { botOf, chosen, say } from "./lib/chats";
+export { act, get, login, Refusal, send } from "./lib/api";
+export { botOf, chosen, draftKey, leave, say, titleOf } from "./lib/chats";
 export { now, second } from "./lib/clock";
 export { again, phase, tail } from "./lib/link";
 export { go, route } from "./lib/route";
-export { failed, tell, title } from "./lib/say";
-export { alerts, attempts, changes, chats, gates, page, providers, putAttempt, putTurn, turns } from "./lib/state";
+export { failed, hush, tell, title } from "./lib/say";
+export { alerts, attempts, below, changes, chats, gates, messages, page, providers, putAttempt, putTurn, turns } from "./lib/state";
 export { Countdown, Folded, Press, State, Time } from "./view/bits";
 export { Icon, Mark } from "./view/icon";
-export { TryNow } from "./view/retry";
 export { MenuButton } from "./view/sidebar";

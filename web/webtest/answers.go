@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 func (d *Daemon) index(w http.ResponseWriter) {
@@ -100,4 +101,64 @@ func (d *Daemon) refuse(w http.ResponseWriter, status int, code, message string)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(Object{"error": Object{"code": code, "message": message}})
+}
+
+// chatsPage is how many chats a snapshot or a page of older ones has at most.
+const chatsPage = 200
+
+func (d *Daemon) chats(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list, next := d.latest(r.FormValue("before"))
+	d.reply(w, Object{"chats": list, "next": next})
+}
+
+// latest are chats, the latest active first, from before a time on, and where the next page begins.
+func (d *Daemon) latest(before string) (list []Object, next any) {
+	for _, c := range d.objects["chat"] {
+		if before == "" || c["active"].(string) < before {
+			list = append(list, c)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Object) int { return strings.Compare(b["active"].(string), a["active"].(string)) })
+	if len(list) > chatsPage {
+		list = list[:chatsPage]
+		next = list[chatsPage-1]["active"]
+	}
+	return list, next
+}
+
+func (d *Daemon) messages(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list, next := d.transcript(r.PathValue("id"), r.FormValue("before"))
+	d.reply(w, Object{"messages": list, "turns": d.turnsOf(list), "next": next})
+}
+
+// transcript is the end of a chat before a message, oldest first, and where the page above it ends.
+func (d *Daemon) transcript(chat, before string) (list []Object, next any) {
+	list = []Object{}
+	for _, m := range d.objects["message"] {
+		if before != "" && m["id"] == before {
+			break
+		}
+		if m["chat"] == chat {
+			list = append(list, m)
+		}
+	}
+	if d.Messages > 0 && len(list) > d.Messages {
+		list = list[len(list)-d.Messages:]
+		next = list[0]["id"]
+	}
+	return list, next
+}
+
+// turnsOf are those that are not done, and those of messages.
+func (d *Daemon) turnsOf(messages []Object) (list []Object) {
+	for _, t := range d.objects["turn"] {
+		if t["state"] != "done" || slices.ContainsFunc(messages, func(m Object) bool { return m["turn"] == t["id"] }) {
+			list = append(list, t)
+		}
+	}
+	return list
 }

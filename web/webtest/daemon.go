@@ -42,6 +42,8 @@ type Daemon struct {
 	Demo    bool
 	Bots    []Object
 	Visitor bool
+	// Messages is how many of them a snapshot or a page of older ones has at most; 0 = all.
+	Messages int
 
 	t     testing.TB
 	pages fs.FS
@@ -86,7 +88,8 @@ func NewDaemon(t testing.TB, pages fs.FS) *Daemon {
 	mux.HandleFunc("GET /api/v1/state", func(w http.ResponseWriter, r *http.Request) { d.reply(w, d.health()) })
 	mux.HandleFunc("GET /api/v1/turns", d.turns)
 	mux.HandleFunc("GET /api/v1/turns/{id}", d.turn)
-	mux.HandleFunc("GET /api/v1/chats/{id}/messages", func(w http.ResponseWriter, r *http.Request) { d.reply(w, Object{"messages": []Object{}, "next": nil}) })
+	mux.HandleFunc("GET /api/v1/chats", d.chats)
+	mux.HandleFunc("GET /api/v1/chats/{id}/messages", d.messages)
 	mux.HandleFunc("GET /ws", d.socket)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", csp)
@@ -194,6 +197,15 @@ func (d *Daemon) Render(turn, chat string, from int, blocks ...string) {
 	}
 }
 
+// Tick tells open pages the time, and how models do.
+func (d *Daemon) Tick(providers []Object) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for l := range d.conns {
+		l.send(Object{"t": "tick", "now": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "providers": providers})
+	}
+}
+
 // Log writes a line for the pages that want log lines, of whatever level. n is its number.
 func (d *Daemon) Log(n int, level, msg string, attrs Object) {
 	d.mu.Lock()
@@ -263,14 +275,10 @@ func (d *Daemon) greet(l *line, chat string) {
 		page = Object{"version": "0.1.0", "bots": []Object{{"name": "bot", "models": []string{}}}, "demo": false, "public_url": "", "visitor": true, "codes": true}
 	}
 	l.send(Object{"t": "welcome", "epoch": d.epoch, "head": d.seq, "now": now, "page": page})
-	messages := []Object{}
-	for _, m := range d.objects["message"] {
-		if m["chat"] == chat {
-			messages = append(messages, m)
-		}
-	}
+	chats, _ := d.latest("")
+	messages, _ := d.transcript(chat, "")
 	l.send(Object{
-		"t": "snapshot", "seq": d.seq, "chats": d.objects["chat"], "chat": chat, "messages": messages, "turns": d.objects["turn"],
+		"t": "snapshot", "seq": d.seq, "chats": chats, "chat": chat, "messages": messages, "turns": d.turnsOf(messages),
 		"gates": d.objects["gate"], "alerts": d.objects["alert"], "providers": d.objects["provider"],
 	})
 	l.send(Object{"t": "live"})

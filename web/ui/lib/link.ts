@@ -152,6 +152,7 @@ function take(f: Frame): void {
     case "log":
       return logged(f);
     case "tick":
+      if (f.providers) state.putProviders(f.providers);
       return clock.set(f.now);
     case "bye":
       return; // the close that follows says why

@@ -36,6 +36,7 @@ export function start(): void {
     const a = (e.target as Element).closest?.("a");
     if (!a || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return;
     if (a.origin !== location.origin || a.target || a.hasAttribute("download") || !/^\/($|chats\/|turns\/|operator)/.test(a.pathname)) return;
+    if (a.hash) return; // a place on this page
     e.preventDefault();
     go(a.pathname);
   });

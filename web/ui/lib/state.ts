@@ -3,7 +3,7 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import { Table } from "./table";
-import { waiting, type Alert, type Attempt, type Change, type Chat, type Frame, type Gate, type Message, type Page, type Provider, type Turn } from "./wire";
+import { live, waiting, type Alert, type Attempt, type Change, type Chat, type Frame, type Gate, type Message, type Page, type Provider, type Turn } from "./wire";
 
 export const page = signal<Page | null>(null);
 export const chats = new Table<Chat>();
@@ -111,18 +111,27 @@ function remove(kind: string, id: string): void {
   else if (kind === "provider") providers.drop(id);
 }
 
-// snapshot replaces the lists, and the transcript of its chat but for what was paged in above it.
+export const putProviders = (rows: Provider[] | null) => providers.fill(byId(rows));
+
+const full = 200; // the latest chats that a snapshot brings, beside the one that is looked at
+
+// below is the time of the last activity from which on a snapshot had all chats, "" if it had them all.
+export const below = signal("");
+
+// snapshot replaces the lists, and the transcript of its chat, but for what was paged in below or above.
 export function snapshot(s: Extract<Frame, { t: "snapshot" }>): void {
   const fresh = s.messages ?? [];
   const first = fresh[0]?.at ?? "";
+  const last = s.chats?.[full - 1]?.active ?? "";
   batch(() => {
     changes.value++;
-    chats.fill(byId(s.chats));
+    chats.fill(byId(s.chats), (c) => c.active < last);
+    below.value = last;
     messages.fill(byId(fresh), (m) => m.chat !== s.chat || m.at < first);
-    turns.fill(byId(s.turns), (t) => t.chat !== s.chat && !waiting(t));
+    turns.fill(byId(s.turns), (t) => !live(t) && (t.chat !== s.chat || t.created < first));
     gates.fill(byId((s.gates ?? []).filter((g) => g.why)));
     alerts.fill(byId(s.alerts));
-    providers.fill(byId(s.providers));
+    putProviders(s.providers);
     for (const [id, st] of streams) if (turns.peek(id)?.state !== "running") st.value = none;
     if (s.chat) hold(s.chat, true);
   });

@@ -56,6 +56,7 @@ export interface Turn {
   parks_n: number;
   rearm: { n: number; of: number } | null;
   merged_into: string | null;
+  supersedes?: string | null; // the turn that this one takes the place of
   model: string | null;
   text: string | null;
   error: string | null;
@@ -172,7 +173,7 @@ export type Frame =
   | { t: "live" }
   | ({ t: "ev"; seq: number } & Change)
   | { t: "render"; turn: string; chat: string; from: number; blocks: string[] }
-  | { t: "tick"; now: string }
+  | { t: "tick"; now: string; providers?: Provider[] }
   | ({ t: "log" } & LogLine)
   | { t: "bye"; code: number };
 

@@ -1,10 +1,11 @@
 // One turn: what it is, where it stands, every request, and what was journaled and posted.
 
-import { act, attempts, chats, Countdown, Folded, Icon, MenuButton, Press, putAttempt, putTurn, State, Time, title, TryNow, turns, useEffect, useMemo } from "#app";
+import { act, attempts, chats, Countdown, Folded, Icon, MenuButton, Press, putAttempt, putTurn, State, Time, title, turns, useEffect, useMemo } from "#app";
 import { live, waiting, type Turn, type TurnDetail } from "../lib/wire";
 import { because, count, fullTime, hhmmss, wakes, whyDelay } from "../lib/words";
 import { Attempts } from "./attempts";
 import { polled, usePoll } from "./poll";
+import { TryNow } from "./retry";
 import { Timeline } from "./timeline";
 
 export function TurnView({ id }: { id: string }) {

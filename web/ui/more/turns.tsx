@@ -1,9 +1,10 @@
 // Turns as a list that filters, with what can be done to one of them or to all that are shown.
 
-import { act, chats, Countdown, now, Press, putTurn, State, tell, Time, TryNow, turns, useEffect, useMemo, useSignal } from "#app";
+import { act, chats, Countdown, now, Press, putTurn, State, tell, Time, turns, useEffect, useMemo, useSignal } from "#app";
 import { waiting, type Turn, type TurnState } from "../lib/wire";
 import { because, count, hhmmss, stateWord, wakes, when } from "../lib/words";
 import { polled, usePoll } from "./poll";
+import { TryNow } from "./retry";
 
 export type Filter = "waiting" | "all" | TurnState;
 

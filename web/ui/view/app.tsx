@@ -27,6 +27,11 @@ export function App() {
   if (r.at === "login" || phase.value === "login") return <More view={(m) => <m.Login />} />;
   return (
     <>
+      {!visitor && (
+        <a class="skip" href="#main">
+          Skip the list
+        </a>
+      )}
       {!visitor && <Sidebar />}
       <div class="room">
         <Banner />

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import * as clock from "../lib/clock";
 import { copy } from "../lib/copy";
 import { failed } from "../lib/say";
-import { live, type Outcome, type Turn, type TurnState } from "../lib/wire";
+import type { Outcome, TurnState } from "../lib/wire";
 import { digits, fullTime, stateWord } from "../lib/words";
 import { Icon, type IconName } from "./icon";
 
@@ -34,24 +34,6 @@ export function Countdown({ at }: { at: string }) {
   const left = Date.parse(at) - clock.now();
   if (left > 0) return <span class="digits">{digits(left)}</span>;
   return <span>{left > -late ? "Retrying…" : "Waiting for the daemon"}</span>;
-}
-
-// Ring is what is left of a wait, as an arc around a throbbing dot.
-export function Ring({ at, ms }: { at: string | null; ms: number | null }) {
-  let left = 0;
-  if (at) {
-    clock.second.value;
-    left = Math.max(0, Date.parse(at) - clock.now());
-  }
-  const part = at && ms ? Math.min(1, left / ms) : 0;
-  const round = 2 * Math.PI * 15;
-  return (
-    <svg class="ring" viewBox="0 0 36 36" aria-hidden="true">
-      <circle class="track" cx="18" cy="18" r="15" />
-      <circle class="arc" cx="18" cy="18" r="15" stroke-dasharray={`${round * part} ${round}`} transform="rotate(-90 18 18)" />
-      <circle class="throb" cx="18" cy="18" r="4.5" />
-    </svg>
-  );
 }
 
 // Press is a button that carries out something and is busy meanwhile. What goes wrong is said in a
@@ -110,5 +92,3 @@ export function Folded({ word, children, kind = "" }: { word: ComponentChildren;
     </details>
   );
 }
-
-export const isLive = (t: Turn | undefined): t is Turn => t !== undefined && live(t);

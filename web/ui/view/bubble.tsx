@@ -5,34 +5,39 @@ import { act } from "../lib/api";
 import { memo } from "../lib/memo";
 import { page, stream, turns } from "../lib/state";
 import { waiting, type Message, type Turn } from "../lib/wire";
-import { count, hhmm } from "../lib/words";
+import type { Choice } from "../lib/versions";
+import { because, count, hhmm } from "../lib/words";
 import { CopyButton, Press, State, Time } from "./bits";
 import { Html } from "./html";
-import { Retry } from "./retry";
+import { Icon } from "./icon";
+import { More } from "./more";
 
 interface Props {
   turn: string;
   posts: readonly Message[];
   last: boolean; // of its chat
+  choice?: Choice; // if it is one of several versions
+  pick: (c: Choice) => void;
 }
 
-export const Bubble = memo(function Bubble({ turn, posts, last }: Props) {
+export const Bubble = memo(function Bubble({ turn, posts, last, choice, pick }: Props) {
   const t = turns.get(turn);
   return (
     <article class="bubble" data-turn={turn} aria-label={t ? `Answer of ${t.bot}` : "Answer"}>
       {body(t, turn, posts, last)}
+      {choice && <Versions c={choice} pick={pick} />}
     </article>
   );
 }, same);
 
 // same tells whether the posts are those drawn last; the turn itself is followed by its signal.
 function same(a: Props, b: Props): boolean {
-  return a.turn === b.turn && a.last === b.last && a.posts.length === b.posts.length && a.posts.every((p, i) => p === b.posts[i]);
+  return a.turn === b.turn && a.last === b.last && a.choice?.n === b.choice?.n && a.choice?.of === b.choice?.of && a.posts.length === b.posts.length && a.posts.every((p, i) => p === b.posts[i]);
 }
 
 function body(t: Turn | undefined, id: string, posts: readonly Message[], last: boolean) {
   if (!t) return posts.map((m) => <Post key={m.id} m={m} />);
-  if (waiting(t)) return <Retry turn={t} />;
+  if (waiting(t)) return <Waits t={t} />;
   if (t.state !== "done") return <Running t={t} />;
   if (t.outcome === "merged") return null;
   const told = posts.filter((m) => m.kind !== "notice");
@@ -47,6 +52,34 @@ function body(t: Turn | undefined, id: string, posts: readonly Message[], last: 
 function Post({ m }: { m: Message }) {
   const kind = m.kind === "terminal" ? "md terminal" : m.kind === "notice" || m.kind === "mention" ? "md notice" : "md";
   return <div class={kind}>{m.html !== null ? <Html html={m.html} closed /> : <p class="plain" dir="auto">{m.text}</p>}</div>;
+}
+
+// Waits is a turn that waits: why, in a line, and with the second bundle all about it.
+function Waits({ t }: { t: Turn }) {
+  const why = <p class="working">{because(t.reason)}</p>;
+  return page.value?.visitor ? why : <More view={(m) => <m.Retry turn={t} />} meanwhile={why} />;
+}
+
+// Versions turns to an earlier or later version of an answer.
+function Versions({ c, pick }: { c: Choice; pick: (c: Choice) => void }) {
+  const step = (by: number, word: string) => {
+    const n = c.n + by;
+    const none = n < 0 || n >= c.of;
+    return (
+      <button type="button" class="quiet icon-only small" aria-label={`${word} version`} title={`${word} version`} aria-disabled={none} onClick={() => none || pick({ ...c, n })}>
+        <Icon name="chevron" />
+      </button>
+    );
+  };
+  return (
+    <div class="versions" role="group" aria-label="Versions of this answer">
+      {step(-1, "Earlier")}
+      <span>
+        {c.n + 1} / {c.of}
+      </span>
+      {step(1, "Later")}
+    </div>
+  );
 }
 
 // Running is an answer on its way: its blocks so far, or a sign that it is worked on.

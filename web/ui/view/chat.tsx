@@ -2,15 +2,15 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { botOf, newChat, remove, titleOf } from "../lib/chats";
+import { botOf, newChat, titleOf } from "../lib/chats";
 import { synced } from "../lib/link";
 import { outbox } from "../lib/outbox";
-import { title } from "../lib/say";
+import { failed, title } from "../lib/say";
 import { chats, held, messages, page } from "../lib/state";
 import type { Chat } from "../lib/wire";
 import { Composer } from "./composer";
 import { Icon } from "./icon";
-import { More } from "./more";
+import { fetchMore, More } from "./more";
 import { MenuButton } from "./sidebar";
 import { Transcript } from "./transcript";
 
@@ -52,7 +52,7 @@ function Head({ id, chat: c }: { id: string; chat: Chat | undefined }) {
           <button type="button" class="quiet icon-only" aria-label="Rename this chat" title="Rename" onClick={() => (editing.value = true)}>
             <Icon name="pencil" />
           </button>
-          <button type="button" class="quiet icon-only" aria-label="Delete this chat" title="Delete" onClick={() => remove(c)}>
+          <button type="button" class="quiet icon-only" aria-label="Delete this chat" title="Delete" onClick={() => fetchMore().then((m) => m.remove(c), failed)}>
             <Icon name="trash" />
           </button>
         </>

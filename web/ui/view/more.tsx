@@ -1,28 +1,33 @@
 // What is in the second bundle, once that is here.
 
 import type { ComponentChildren } from "preact";
-import { useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { fetchLate } from "../lib/late";
 import type * as Bundle from "../more";
 import * as shared from "../shared";
 
-let bundle: typeof Bundle | null = null;
+const bundle = signal<typeof Bundle | null>(null);
+const missing = signal(false);
 
-// More draws a view of the second bundle.
-export function More({ view }: { view: (m: typeof Bundle) => ComponentChildren }) {
-  const state = useSignal("");
+// fetchMore gets it, once. The page does so by itself as soon as it is at rest, so that it is there when
+// the daemon is not.
+export async function fetchMore(): Promise<typeof Bundle> {
+  (globalThis as Record<symbol, unknown>)[Symbol.for("holdfast")] = shared;
+  try {
+    return (bundle.value = await fetchLate<typeof Bundle>("more"));
+  } catch (e) {
+    missing.value = true;
+    throw e;
+  }
+}
+
+// More draws a view of the second bundle, and until that is here what is given for it.
+export function More({ view, meanwhile }: { view: (m: typeof Bundle) => ComponentChildren; meanwhile?: ComponentChildren }) {
+  const b = bundle.value;
   useEffect(() => {
-    if (bundle) state.value = "here"; // it came between drawing and now
-    (globalThis as Record<symbol, unknown>)[Symbol.for("holdfast")] = shared;
-    fetchLate<typeof Bundle>("more").then(
-      (b) => {
-        bundle = b;
-        state.value = "here";
-      },
-      () => (state.value = "failed"),
-    );
+    if (!b) fetchMore().catch(() => {});
   }, []);
-  if (bundle) return <>{view(bundle)}</>;
-  return state.value === "failed" ? <p class="nothing">This part of the page could not be fetched. Reload to try again.</p> : <div class="scroller" aria-busy="true" />;
+  if (b) return <>{view(b)}</>;
+  return <>{meanwhile ?? (missing.value ? <p class="nothing">This part of the page could not be fetched. Reload to try again.</p> : <div class="scroller" aria-busy="true" />)}</>;
 }

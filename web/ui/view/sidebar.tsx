@@ -7,11 +7,12 @@ import * as clock from "../lib/clock";
 import { phase } from "../lib/link";
 import { look, nextLook } from "../lib/look";
 import { drawer, route } from "../lib/route";
-import { alerts, chats, turns } from "../lib/state";
+import { alerts, below, chats, turns } from "../lib/state";
 import { waiting, type Chat, type Turn } from "../lib/wire";
 import { age, stateWord } from "../lib/words";
 import { tone } from "./bits";
 import { Icon, Mark } from "./icon";
+import { More } from "./more";
 
 export function MenuButton() {
   return (
@@ -86,6 +87,7 @@ function List({ find }: { find: string }) {
           </ul>
         </section>
       ))}
+      {below.value && <More view={(m) => <m.OlderChats all={!!find} />} meanwhile={null} />}
       {!shown.length && <p class="dim">{find ? "No chat has that in its title." : "No chats yet."}</p>}
     </div>
   );

@@ -3,13 +3,12 @@
 
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { get } from "../lib/api";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import * as clock from "../lib/clock";
 import { drop, outbox, retry, type Item } from "../lib/outbox";
-import { failed } from "../lib/say";
 import { chats, messages, page as about, turns } from "../lib/state";
 import { lines, type Line } from "../lib/transcript";
+import type { Choice } from "../lib/versions";
 import { live, type Message } from "../lib/wire";
 import { dayName, hhmm } from "../lib/words";
 import { Time } from "./bits";
@@ -27,15 +26,16 @@ export function Transcript({ chat }: { chat: string }) {
   const mine = messages.all().filter((m) => m.chat === chat);
   const going = outbox.value.filter((i) => i.chat === chat);
   const open = turns.all().filter((t) => t.chat === chat && live(t));
-  const list = lines(mine, (id) => turns.get(id), going, open.map((t) => t.id));
+  const chosen = useSignal<ReadonlyMap<string, Choice>>(new Map());
+  const pick = useMemo(() => (c: Choice) => (chosen.value = new Map(chosen.peek()).set(c.key, c)), []);
+  const list = lines({ messages: mine, turn: (id) => turns.get(id), going, open: open.map((t) => t.id), chosen: chosen.value });
   const { below, toEnd } = useFollow(scroller, inner, chat, going[going.length - 1]?.id);
-  const older = useOlder(chat, mine, scroller);
   return (
     <div class="scroller" ref={scroller} tabIndex={0} role="region" aria-label="Conversation">
       <div class="lines" ref={inner}>
-        {older}
+        {mine.length >= page && <More view={(m) => <m.Older key={chat} chat={chat} scroller={scroller} />} meanwhile={null} />}
         {list.map((l) => (
-          <Entry key={l.key} line={l} />
+          <Entry key={l.key} line={l} pick={pick} />
         ))}
       </div>
       {below && (
@@ -48,14 +48,14 @@ export function Transcript({ chat }: { chat: string }) {
   );
 }
 
-function Entry({ line: l }: { line: Line }) {
+function Entry({ line: l, pick }: { line: Line; pick: (c: Choice) => void }) {
   switch (l.is) {
     case "day":
       return <div class="day">{dayName(l.at, clock.now())}</div>;
     case "said":
       return l.message.role === "user" ? <Said m={l.message} last={l.last} /> : <div class="bubble">{<Plain m={l.message} />}</div>;
     case "bubble":
-      return <Bubble turn={l.turn} posts={l.posts} last={l.last} />;
+      return <Bubble turn={l.turn} posts={l.posts} last={l.last} choice={l.choice} pick={pick} />;
     case "going":
       return <Going item={l.item} />;
   }
@@ -155,42 +155,4 @@ function useFollow(scroller: RefObject<HTMLDivElement | null>, inner: RefObject<
     };
   }, []);
   return { below: below.value, toEnd };
-}
-
-// useOlder fetches what stands above once the reader comes near the top.
-function useOlder(chat: string, mine: Message[], scroller: RefObject<HTMLDivElement | null>) {
-  const top = useRef<HTMLDivElement>(null);
-  const state = useSignal<"more" | "busy" | "end">("more");
-  const first = mine.reduce<Message | undefined>((a, m) => (!a || m.at < a.at ? m : a), undefined);
-  const before = useRef(first?.id);
-  before.current = first?.id;
-  const more = mine.length >= page && state.value !== "end";
-  useEffect(() => {
-    state.value = "more";
-  }, [chat]);
-  useEffect(() => {
-    if (!more || !top.current) return;
-    const seen = new IntersectionObserver((e) => e.some((x) => x.isIntersecting) && void fetchOlder(), { root: scroller.current, rootMargin: "400px 0px 0px" });
-    const fetchOlder = async () => {
-      if (state.peek() !== "more") return;
-      state.value = "busy";
-      const s = scroller.current!;
-      try {
-        const r = await get<{ messages: Message[] | null; next: string | null }>(`/api/v1/chats/${chat}/messages?before=${before.current}`);
-        const height = s.scrollHeight;
-        const at = s.scrollTop;
-        for (const m of r.messages ?? []) if (!messages.peek(m.id)) messages.put(m.id, m);
-        requestAnimationFrame(() => {
-          if (s.scrollTop === at) s.scrollTop = at + s.scrollHeight - height;
-          state.value = r.next && r.messages?.length ? "more" : "end";
-        });
-      } catch (e) {
-        failed(e);
-        state.value = "end";
-      }
-    };
-    seen.observe(top.current);
-    return () => seen.disconnect();
-  }, [chat, more, state.value]);
-  return more ? <div ref={top} class="older">{state.value === "busy" ? "Fetching older messages…" : ""}</div> : null;
 }

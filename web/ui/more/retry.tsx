@@ -1,15 +1,11 @@
 // The retry bubble: what a waiting turn shows in place of its answer.
 
-import { act, Refusal } from "../lib/api";
-import { tell } from "../lib/say";
-import { page } from "../lib/state";
+import { act, Countdown, Folded, now, Press, Refusal, second, tell } from "#app";
 import type { Turn } from "../lib/wire";
 import { because, count, hhmmss, stateWord, wakes } from "../lib/words";
-import { Countdown, Folded, Press, Ring } from "./bits";
-import { More } from "./more";
+import { Why } from "./why";
 
 export function Retry({ turn: t }: { turn: Turn }) {
-  if (page.value?.visitor) return <p class="working">{because(t.reason)}</p>;
   const stale = t.reason?.why === "stale";
   return (
     <section class="retry" aria-label="Waiting to try again">
@@ -37,8 +33,26 @@ export function Retry({ turn: t }: { turn: Turn }) {
           {stale ? "No" : "Stop"}
         </Press>
       </div>
-      <Folded word="Why the wait">{() => <More view={(m) => <m.Why id={t.id} />} />}</Folded>
+      <Folded word="Why the wait">{() => <Why id={t.id} />}</Folded>
     </section>
+  );
+}
+
+// Ring is what is left of a wait, as an arc around a throbbing dot.
+function Ring({ at, ms }: { at: string | null; ms: number | null }) {
+  let left = 0;
+  if (at) {
+    second.value;
+    left = Math.max(0, Date.parse(at) - now());
+  }
+  const part = at && ms ? Math.min(1, left / ms) : 0;
+  const round = 2 * Math.PI * 15;
+  return (
+    <svg class="ring" viewBox="0 0 36 36" aria-hidden="true">
+      <circle class="track" cx="18" cy="18" r="15" />
+      <circle class="arc" cx="18" cy="18" r="15" stroke-dasharray={`${round * part} ${round}`} transform="rotate(-90 18 18)" />
+      <circle class="throb" cx="18" cy="18" r="4.5" />
+    </svg>
   );
 }
 
