@@ -1,0 +1,157 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"holdfast/engine/tool"
+)
+
+// Run keeps the line alive until ctx ends, and returns nil once the line and the program are gone.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.web.CloseIdleConnections()
+	pause, old := s.pause, false
+	for {
+		s.turn(Connecting, nil, "")
+		began := time.Now()
+		greeted, err := s.hold(ctx, old)
+		if ctx.Err() != nil {
+			s.turn(Down, nil, "it was stopped")
+			return nil
+		}
+		if time.Since(began) >= stood && greeted {
+			pause = s.pause
+		}
+		if !greeted { // some servers cannot bear a first message of the newer protocol
+			old = !old
+		}
+		why := s.hide.from(err.Error())
+		s.turn(Down, nil, why)
+		s.log.Warn("tool server is down", "why", why, "retry_in", pause)
+		select {
+		case <-ctx.Done():
+			s.turn(Down, nil, "it was stopped")
+			return nil
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// hold makes a line and keeps it until it breaks or ctx ends; greeted says whether there was one. The
+// error says why there is none any more.
+func (s *Server) hold(ctx context.Context, old bool) (greeted bool, err error) {
+	l, err := s.dial(ctx, old)
+	if err != nil {
+		return false, err
+	}
+	defer l.close()
+	defer s.turn(Connecting, nil, "") // no call takes a line that is being closed
+	found, err := l.list(ctx)
+	if err != nil {
+		return false, err
+	}
+	s.keep(found)
+	s.turn(Connected, l, "")
+	s.log.Info("tool server connected", "tools", len(found), "protocol", l.session.InitializeResult().ProtocolVersion)
+
+	var look <-chan time.Time
+	if l.child == nil {
+		t := time.NewTicker(lookAgain)
+		defer t.Stop()
+		look = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return true, ctx.Err()
+		case <-l.ended:
+			return true, l.over()
+		case <-s.broken:
+			return true, errors.New("it does not answer any more")
+		case <-l.changed:
+		case <-look:
+		}
+		if found, err := l.list(ctx); err == nil {
+			s.keep(found)
+		} else if ctx.Err() == nil {
+			s.log.Warn("tool server does not list its tools", "why", s.hide.from(err.Error()))
+		}
+	}
+}
+
+// over says why a line has ended by itself.
+func (l *line) over() error {
+	if l.child != nil {
+		return fmt.Errorf("the program %s", l.child.ended())
+	}
+	if err := l.session.Wait(); err != nil {
+		return err
+	}
+	return errors.New("it has closed the line")
+}
+
+// drop has a line made again that a call has found dead.
+func (s *Server) drop(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line != l {
+		return // it is gone already
+	}
+	s.line = nil
+	select {
+	case s.broken <- struct{}{}:
+	default:
+	}
+}
+
+// turn sets the state.
+func (s *Server) turn(state string, l *line, problem string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != state {
+		s.since = time.Now()
+	}
+	switch {
+	case l != nil:
+		s.failing = time.Time{}
+	case s.failing.IsZero():
+		s.failing = time.Now()
+	}
+	if l != nil || problem != "" { // while it is being tried again the reason still stands
+		s.problem = problem
+	}
+	s.state, s.line = state, l
+	select {
+	case <-s.broken: // it was about the line before
+	default:
+	}
+	close(s.news)
+	s.news = make(chan struct{})
+}
+
+// keep makes tools of what the server has listed.
+func (s *Server) keep(found []*sdk.Tool) {
+	names := make([]string, len(found))
+	for i, t := range found {
+		names[i] = t.Name
+	}
+	tools, seen := []tool.Tool{}, map[string]bool{}
+	for i, name := range offered(s.c.Name, names) {
+		if seen[name] {
+			s.log.Warn("tool server lists a tool twice", "tool", name)
+			continue
+		}
+		seen[name] = true
+		tools = append(tools, &remote{server: s, name: names[i], spec: spec(s.c, name, found[i])})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tools, s.listed = tools, true
+	close(s.news)
+	s.news = make(chan struct{})
+}

@@ -1,0 +1,42 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrUnknown is what a Call wraps if the work was begun, or may have been, and nobody knows what became
+// of it: the server died in the middle, or the line broke. Any other error means that it was not done.
+// Whether the call may be made again is for the journal's rule to say (Spec.Repeatable).
+var ErrUnknown = errors.New("it is not known whether it was done")
+
+// Cut gives a text of at most max bytes that ends at a whole character and says how much was left out.
+func Cut(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
+	const note = "\n[cut here: %d more bytes left out]"
+	keep := whole(text, max-len(note)-len("18446744073709551615"))
+	return text[:keep] + fmt.Sprintf(note, len(text)-keep)
+}
+
+// whole is the largest place of at most n at which text can be cut between characters.
+func whole(text string, n int) int {
+	n = max(0, min(n, len(text)))
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// FirstLine is the first line of a text that says something, without spaces around it.
+func FirstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
