@@ -144,12 +144,12 @@ func TestFilesOfAConfig(t *testing.T) {
 
 func TestNotYetAndNotes(t *testing.T) {
 	l := testPlace(map[string]string{"DISCORD_TOKEN": "x"}).read("holdfast.toml",
-		"[[bot]]\nmodels = [\"openai/x\", \"openai/y\", \"demo/demo\"]\n[[discord]]\n[[mcp]]\nname = \"b\"\ncommand = [\"x\"]\n[web]\npublic_tools = []\n", t.TempDir())
+		"[[bot]]\nmodels = [\"openai/x\", \"openai/y\", \"demo/demo\"]\n[[discord]]\n[[schedule]]\nname = \"b\"\ncron = \"@daily\"\nprompt = \"x\"\n", t.TempDir())
 	var got []string
 	for _, p := range l.NotYet {
 		got = append(got, p.String())
 	}
-	want := []string{"holdfast.toml:4: mcp: is not used yet", "holdfast.toml:8: web.public_tools: is not used yet"}
+	want := []string{"holdfast.toml:4: schedule: is not used yet"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

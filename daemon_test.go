@@ -227,8 +227,10 @@ func (p *process) transcript(chat string) (lines []string) {
 type scripted struct {
 	*httptest.Server
 	mu     sync.Mutex
-	script func(n int, asked string) string // "ok", a status, "STATUS/SECONDS", "cut"
+	script func(n int, asked string) string // "ok", a status, "STATUS/SECONDS", "cut", "call/A+B" (of tools)
 	count  int
+
+	byResults func(results int) string // instead, by how many results of tools the request holds
 }
 
 func newScripted(t *testing.T, script func(n int, asked string) string) *scripted {
@@ -249,6 +251,25 @@ func (m *scripted) config(more string) string {
 	return fmt.Sprintf("[provider.fake]\nwire = \"openai\"\nbase_url = %q\n[[bot]]\nmodels = [\"fake/one\"]\n%s", m.URL, more)
 }
 
+// word is what becomes of a request.
+func (m *scripted) word(n int, asked string, results int) string {
+	if m.byResults == nil {
+		return m.script(n, asked)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.byResults(results)
+}
+
+// callTools answers with calls of tools.
+func callTools(w http.ResponseWriter, names []string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for i, name := range names {
+		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":\"c%d\",\"type\":\"function\",\"function\":{\"name\":%q,\"arguments\":\"{}\"}}]},\"finish_reason\":null}]}\n\n", i, i, name)
+	}
+	fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n")
+}
+
 func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Messages []struct{ Role, Content string }
@@ -257,13 +278,23 @@ func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "bad request", 400)
 		return
 	}
+	results := 0
+	for _, msg := range body.Messages {
+		if msg.Role == "tool" {
+			results++
+		}
+	}
 	asked := body.Messages[len(body.Messages)-1].Content
 	asked, _, _ = strings.Cut(asked, "\n\n[Holdfast")
 	m.mu.Lock()
 	m.count++
 	n := m.count
 	m.mu.Unlock()
-	word, arg, _ := strings.Cut(m.script(n, asked), "/")
+	word, arg, _ := strings.Cut(m.word(n, asked, results), "/")
+	if word == "call" {
+		callTools(w, strings.Split(arg, "+"))
+		return
+	}
 	if word != "ok" && word != "cut" {
 		if arg != "" {
 			w.Header().Set("Retry-After", arg)

@@ -110,7 +110,7 @@ func (l *loaded) onFile(need access, do func(*client) error) error {
 	defer at.Close()
 	token := rand.Text()
 	l.Web = web.Config{Listen: at.Addr().String(), Token: token}
-	_, site, err := l.build(st, nil, at, false, nil, log, nil)
+	_, site, err := l.build(st, nil, nil, at, false, nil, log, nil)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,9 @@ level = "warn"
 
 // TestMain is where the child of the kill tests leaves for its own life.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("HOLDFAST_TEST_WORLD"); dir != "" {
+		os.Exit(world(dir))
+	}
 	if crash := os.Getenv("HOLDFAST_TEST_CRASH"); crash != "" {
 		os.Exit(mortal(crash))
 	}

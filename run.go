@@ -63,11 +63,12 @@ func (c *call) serve(l *loaded) error {
 	}
 	defer closed(log, "providers", services.close)
 
-	eng, site, err := l.build(st, services.byName, at, found == demoModel, c.crash, log, tail)
+	servers := l.toolServers(log)
+	eng, site, err := l.build(st, services.byName, servers, at, found == demoModel, c.crash, log, tail)
 	if err != nil {
 		return err
 	}
-	return runAll(ctx, eng, site, func(ctx context.Context) {
+	return runAll(ctx, eng, site, servers, func(ctx context.Context) {
 		c.greet(l, site, found)
 		if found == demoModel {
 			lookAgain(ctx, c.place, l, eng, services, log)
@@ -76,10 +77,10 @@ func (c *call) serve(l *loaded) error {
 }
 
 // build makes the engine and the page over it.
-func (l *loaded) build(st *store.Store, services map[string]engine.Provider, at net.Listener, demo bool, crash func(string), log *slog.Logger, tail *web.Log) (*engine.Engine, *web.Server, error) {
+func (l *loaded) build(st *store.Store, services map[string]engine.Provider, servers toolServers, at net.Listener, demo bool, crash func(string), log *slog.Logger, tail *web.Log) (*engine.Engine, *web.Server, error) {
 	live := web.NewLive()
 	eng, err := engine.New(engine.Parts{
-		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services,
+		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services, Tools: servers.sets(), PublicTools: l.Web.PublicTools,
 		Surfaces: l.surfaces(live, log), Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
 	})
 	if err != nil {
@@ -122,21 +123,26 @@ func pageBots(bots []engine.Bot) []web.Bot {
 	return column(bots, func(b engine.Bot) web.Bot { return web.Bot{Name: b.Name, Models: b.Models} })
 }
 
-// runAll runs engine and page until ctx ends or one of them does, then stops the page before the
-// engine. up is called once they run and is waited for.
-func runAll(ctx context.Context, eng *engine.Engine, site *web.Server, up func(context.Context)) error {
+// runAll runs engine, page and tool servers until ctx ends or one of the first two does, then stops the
+// page before the engine, and the tools behind it. up is called once they run and is waited for.
+func runAll(ctx context.Context, eng *engine.Engine, site *web.Server, servers toolServers, up func(context.Context)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	engCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
+	toolCtx, stopTools := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopTools()
 	var engErr, siteErr error
-	var engEnded, others sync.WaitGroup
+	var engEnded, others, tools sync.WaitGroup
+	tools.Go(func() { servers.run(toolCtx) })
 	engEnded.Go(func() { defer cancel(); engErr = eng.Run(engCtx) })
 	others.Go(func() { defer cancel(); siteErr = site.Run(ctx) })
 	others.Go(func() { up(ctx) })
 	others.Wait()
 	stopEngine()
 	engEnded.Wait()
+	stopTools()
+	tools.Wait()
 	return errors.Join(engErr, siteErr)
 }
 

@@ -46,7 +46,7 @@ type Parts struct {
 	Surfaces  []Surface
 	Tools     map[string]tool.Set // what names in a bot's tools stand for
 
-	PublicTools []string // of a bot's tools, those that visitors may use
+	PublicTools []string // the same for turns of visitors
 	Store       *store.Store
 	Log         *slog.Logger
 	Keep        time.Duration      // settled turns are deleted after it; 0 = never

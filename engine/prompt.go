@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdfast/engine/llm"
+	"holdfast/engine/tool"
 	"holdfast/store"
 )
 
@@ -44,7 +45,7 @@ func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompt
 	if known := summaryOf(history); known.UpTo != 0 {
 		history = after(history, known.UpTo)
 		if known.Text != "" {
-			p.say("user", noteSummary+within(known.Text, max(budget/4, 1000)))
+			p.say("user", noteSummary+tool.Cut(known.Text, max(budget/4, 1000)))
 		}
 	}
 	for _, x := range history[oldestWithin(history, budget):] {
@@ -132,7 +133,7 @@ func (p *prompted) heard(said []store.Event, line int) []store.Event {
 // result adds a tool's.
 func (p *prompted) result(call, text string) {
 	if p.budget > 0 {
-		text = within(text, max(p.budget/4, 2000))
+		text = tool.Cut(text, max(p.budget/4, 2000))
 	}
 	p.messages = append(p.messages, llm.Message{Role: "tool", Text: text, CallID: call})
 	p.leaveOut(len(text))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"holdfast/engine/llm"
+	"holdfast/engine/tool"
 	"holdfast/store"
 )
 
@@ -79,7 +80,7 @@ func condense(model string, known summaryStep, older []store.Exchange, budget in
 			for _, c := range m.Calls {
 				said = strings.TrimSpace(fmt.Sprintf("%s\n[calls %s %s]", said, c.Name, c.Arguments))
 			}
-			fmt.Fprintf(&b, "%s: %s\n\n", m.Role, within(said, 4000))
+			fmt.Fprintf(&b, "%s: %s\n\n", m.Role, tool.Cut(said, 4000))
 		}
 	}
 	text := b.String()

@@ -205,7 +205,7 @@ func TestToolBreaksDown(t *testing.T) {
 		"panic":    {"write", []any{"panic"}, 1, "is not known"},
 		"hang":     {"look", []any{"hang"}, 1, "has not ended within 2m0s"},
 		"failed":   {"write", []any{tool.Result{Text: "no such file", Failed: true}}, 1, "tool: no such file"},
-		"long":     {"look", []any{tool.Result{Text: strings.Repeat("é", tool.MaxResult)}}, 1, "bytes are shown]"},
+		"long":     {"look", []any{tool.Result{Text: strings.Repeat("é", tool.MaxResult)}}, 1, "more bytes left out]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tools map[string]*fakeTool

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"holdfast/engine/tool"
 	"holdfast/store"
@@ -29,7 +28,7 @@ func (e *Engine) makeCall(ctx context.Context, j *jobs, x job, by tool.Caller) (
 		switch {
 		case err == nil:
 			e.Log.Info("tool called", "tool", x.call.Name, "ms", ms, "failed", result.Failed, "turn", by.Turn)
-			return resultStep{Text: within(result.Text, tool.MaxResult), Failed: result.Failed, MS: ms}, true
+			return resultStep{Text: tool.Cut(result.Text, tool.MaxResult), Failed: result.Failed, MS: ms}, true
 		case ctx.Err() != nil:
 			return resultStep{}, false
 		}
@@ -71,18 +70,6 @@ func (e *Engine) callOnce(ctx context.Context, x job, call tool.Call) (result to
 		err = context.Cause(ctx)
 	}
 	return result, err
-}
-
-// within cuts a text to so many bytes, never inside a character, and says what is missing.
-func within(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	kept := text[:most-64]
-	for !utf8.ValidString(kept) && len(kept) > most-68 {
-		kept = kept[:len(kept)-1]
-	}
-	return fmt.Sprintf("%s\n[cut: %d of %d bytes are shown]", kept, len(kept), len(text))
 }
 
 // argumentsShown is how many characters of a call's arguments a message to people shows.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"holdfast/engine/llm"
@@ -42,10 +41,10 @@ func (e *Engine) toolsFor(ctx context.Context, t *store.Turn, bot *Bot) toolbox 
 	return box
 }
 
-// toolNames are the names of a bot's sets; a visitor of the page has those that the page's section names.
+// toolNames are the names of a turn's sets: its bot's, or for a visitor those that the page's section names.
 func (e *Engine) toolNames(t *store.Turn, bot *Bot) []string {
 	if IsVisitor(t.Person) {
-		return slices.DeleteFunc(slices.Clone(bot.Tools), func(name string) bool { return !slices.Contains(e.PublicTools, name) })
+		return e.PublicTools
 	}
 	return bot.Tools
 }

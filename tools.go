@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"holdfast/engine/tool"
+	"holdfast/engine/tool/mcp"
+)
+
+// toolServers are the [[mcp]] sections that a list of tools names.
+type toolServers []*mcp.Server
+
+// toolServers makes them; nothing is started yet.
+func (l *loaded) toolServers(log *slog.Logger) (all toolServers) {
+	used := slices.Clone(l.Web.PublicTools)
+	for _, b := range l.Bots {
+		used = append(used, b.Tools...)
+	}
+	for _, c := range l.MCP {
+		if slices.Contains(used, c.Name) {
+			all = append(all, mcp.New(c, mcp.Options{Log: log.With("tools", c.Name), Version: version}))
+		}
+	}
+	return slices.Clip(all)
+}
+
+// sets are the servers by the names that bots call them.
+func (s toolServers) sets() map[string]tool.Set {
+	sets := make(map[string]tool.Set, len(s))
+	for _, one := range s {
+		sets[one.Name()] = one
+	}
+	return sets
+}
+
+// run keeps the lines to them alive until ctx ends, and returns when their programs have ended.
+func (s toolServers) run(ctx context.Context) {
+	var lines sync.WaitGroup
+	for _, one := range s {
+		lines.Go(func() { _ = one.Run(ctx) }) // nil, whatever happens: a server that is down is tried again
+	}
+	lines.Wait()
+}
