@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"holdfast/engine/ladder"
@@ -25,20 +24,18 @@ type askedCall struct {
 // restarts if it must, and blocks nobody. A question that is open already stays as it is.
 func (e *Engine) askApproval(ctx context.Context, r *run, t *store.Turn, calls []*toolCall, box toolbox) verdict {
 	var asked []askedCall
-	var words []string
 	for _, c := range calls {
 		spec, _ := box.spec(c.Name)
 		asked = append(asked, askedCall{Key: c.key, Name: c.Name, Title: spec.Title, Arguments: c.Arguments, Destructive: spec.Destructive})
-		words = append(words, fmt.Sprintf("%s %s", harmless(titleOf(spec.Title, c.Name), 80), harmless(string(c.Arguments), argumentsShown)))
 	}
 	body, err := json.Marshal(asked)
 	if err != nil {
 		return e.fail(ctx, r, "cannot answer this: the model's call of a tool cannot be read")
 	}
-	text := "May I do this? " + strings.Join(words, "; ") + " — say “!approve” or “!deny”."
+	text := "May I do this? " + inWords(asked) + " — say “!approve” or “!deny”."
 	w := store.Waiting{
 		Turn: t.ID, At: e.now(), State: store.Parked, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
-		Wait: store.Wait{From: "approval"}, Reason: store.Reason{Why: "approval", Text: text}, Told: store.Told{Ask: &store.Approval{Calls: body}},
+		Wait: store.Wait{From: "approval"}, Reason: store.Reason{Why: "approval", Text: text}, Told: store.Told{Ask: &store.Approval{Kind: postApproval, Calls: body}},
 	}
 	old, err := e.noticePost(t.ID)
 	if err != nil {
@@ -100,6 +97,9 @@ func (e *Engine) Decide(ctx context.Context, d Decision) (store.Turn, error) {
 	if err := json.Unmarshal(a.Calls, &asked); err != nil {
 		return before, fmt.Errorf("read an approval's calls: %w", err)
 	}
+	if a.Kind == postUnknown {
+		return e.decideUnknown(ctx, d, before, asked)
+	}
 	said := decidedStep{Allow: d.Allow, By: d.By}
 	for _, c := range asked {
 		said.Keys = append(said.Keys, c.Key)
@@ -135,8 +135,8 @@ func decidedText(d Decision) string {
 }
 
 // decideOn is Decide for who names a turn and not its approval: a button, "!approve".
-func (e *Engine) decideOn(ctx context.Context, turn store.ID, by string, allow bool) (store.Turn, error) {
-	a, err := e.Store.OpenApproval(turn)
+func (e *Engine) decideOn(ctx context.Context, turn store.ID, kind, by string, allow bool) (store.Turn, error) {
+	a, err := e.Store.OpenApproval(turn, kind)
 	if err != nil {
 		return store.Turn{}, err
 	}
@@ -154,7 +154,7 @@ func (e *Engine) sayDecide(ctx context.Context, by store.Turn, allow bool) (stri
 		if open[i].Reason.Why != "approval" || !Waits(open[i].State) {
 			continue
 		}
-		switch _, err := e.decideOn(ctx, open[i].ID, by.Person, allow); {
+		switch _, err := e.decideOn(ctx, open[i].ID, postApproval, by.Person, allow); {
 		case err == nil && allow:
 			return "Approved.", nil
 		case err == nil:

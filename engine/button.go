@@ -16,13 +16,16 @@ const (
 	postNotice   = "notice"   // waits for a moment, or for a provider
 	postStale    = "stale"    // could be answered, but is so old that it asks whether it is still wanted (R13)
 	postApproval = "approval" // asks whether tools may be called
-	postUnknown  = "unknown"  // tells of a call of which it is not known whether it has happened
+	postUnknown  = "unknown"  // tells of calls of which it is not known whether they have happened; beside the others
 )
+
+// postTold is what a decided question about calls that were cut off becomes: it has no buttons.
+const postTold = "told"
 
 // IsNotice tells whether a post of a kind is a plain sentence of the house, in which a moment stands as
 // the surface writes it, and not Markdown. Only these have buttons.
 func IsNotice(kind string) bool {
-	return kind == postNotice || kind == postStale || kind == postApproval || kind == postUnknown
+	return kind == postNotice || kind == postStale || kind == postApproval || kind == postUnknown || kind == postTold
 }
 
 // Button is one below a post, as every surface can show it.
@@ -57,23 +60,28 @@ func deeds(kind string) []deed {
 		}
 	case postApproval:
 		return []deed{
-			{Button{Do: "approve", Label: "Approve", Primary: true}, decides(true), "Approved.", true},
-			{Button{Do: "deny", Label: "Deny", Danger: true}, decides(false), "Not approved.", true},
+			{Button{Do: "approve", Label: "Approve", Primary: true}, decides(postApproval, true), "Approved.", true},
+			{Button{Do: "deny", Label: "Deny", Danger: true}, decides(postApproval, false), "Not approved.", true},
+		}
+	case postUnknown:
+		return []deed{
+			{Button{Do: "again", Label: "Do it"}, decides(postUnknown, true), "It is done now.", true},
+			{Button{Do: "leave", Label: "Leave it"}, decides(postUnknown, false), "It is left.", true},
 		}
 	}
 	return nil
 }
 
-// decides says a person's word on the calls that a turn waits to make.
-func decides(allow bool) func(*Engine, context.Context, Order) (store.Turn, error) {
+// decides says a person's word on calls: that a turn waits to make, or that were cut off.
+func decides(kind string, allow bool) func(*Engine, context.Context, Order) (store.Turn, error) {
 	return func(e *Engine, ctx context.Context, o Order) (store.Turn, error) {
-		return e.decideOn(ctx, o.Turn, o.By, allow)
+		return e.decideOn(ctx, o.Turn, kind, o.By, allow)
 	}
 }
 
 // deedOf is what a button does, of whichever kind of post it is.
 func deedOf(do string) (deed, bool) {
-	for _, kind := range []string{postNotice, postStale, postApproval} {
+	for _, kind := range []string{postNotice, postStale, postApproval, postUnknown} {
 		all := deeds(kind)
 		if i := slices.IndexFunc(all, func(d deed) bool { return d.Do == do }); i >= 0 {
 			return all[i], true
@@ -128,6 +136,9 @@ func (e *Engine) Press(ctx context.Context, p Pressed) (said string, err error) 
 	}
 	if d.sure {
 		post, err := e.noticePost(p.Turn)
+		if ends := p.Do == "again" || p.Do == "leave"; ends {
+			post, err = e.unknownPost(p.Turn)
+		}
 		if err == nil && (post == nil || post.Edited != p.Below) {
 			return "This is decided already.", nil
 		}

@@ -24,6 +24,7 @@ type CallShape struct {
 // ApprovalShape is what a turn waits for a person's word on.
 type ApprovalShape struct {
 	ID    store.ID
+	Kind  string // "approval" | "unknown": what has been cut off is to be done again, or left
 	Asked store.Time
 	Calls []AskedCall
 }
@@ -62,11 +63,13 @@ func (e *Engine) CallsOf(t store.Turn) ([]CallShape, *ApprovalShape, error) {
 	return shapes, open, nil
 }
 
+// openApproval is the one that a turn waits for, else the one about its calls that were cut off.
 func (e *Engine) openApproval(t store.Turn) (*ApprovalShape, error) {
-	if t.State == store.Done || t.Reason.Why != "approval" {
-		return nil, nil
+	kind := postUnknown
+	if t.State != store.Done && t.Reason.Why == "approval" {
+		kind = postApproval
 	}
-	a, err := e.Store.OpenApproval(t.ID)
+	a, err := e.Store.OpenApproval(t.ID, kind)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	} else if err != nil {
@@ -78,7 +81,7 @@ func (e *Engine) openApproval(t store.Turn) (*ApprovalShape, error) {
 func approvalShape(a store.Approval) *ApprovalShape {
 	var calls []askedCall
 	_ = json.Unmarshal(a.Calls, &calls) // of our own making; what cannot be read is shown without its calls
-	shape := &ApprovalShape{ID: a.ID, Asked: a.Asked}
+	shape := &ApprovalShape{ID: a.ID, Kind: a.Kind, Asked: a.Asked}
 	for _, c := range calls {
 		shape.Calls = append(shape.Calls, AskedCall{Key: c.Key, Name: c.Name, Title: c.Title, Arguments: string(c.Arguments), Destructive: c.Destructive})
 	}
@@ -96,7 +99,7 @@ func (c *toolCall) state(t store.Turn, open *ApprovalShape) string {
 		return "failed"
 	case c.result != nil:
 		return "done"
-	case open != nil && slices.ContainsFunc(open.Calls, func(a AskedCall) bool { return a.Key == c.key }):
+	case open != nil && open.Kind == postApproval && slices.ContainsFunc(open.Calls, func(a AskedCall) bool { return a.Key == c.key }):
 		return "asked"
 	case t.State == store.Done && c.called != nil && !c.called.repeatable():
 		return "unknown"

@@ -370,3 +370,44 @@ func TestToolLimits(t *testing.T) {
 		}
 	})
 }
+
+// What was cut off can be done after all, once, by who asked or an operator, or be left; the answer has not waited for it.
+func TestUnknownIsDoneOrLeft(t *testing.T) {
+	for _, do := range []string{"again", "leave"} {
+		var tools map[string]*fakeTool
+		inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+			tools["write"].plan = []any{errors.New("lost"), errors.New("lost")}
+			h.models.play("call:write+write", "ok:I do not know", "call:write", "ok:now it is done")
+			id := h.say("ann", "do it")
+			if done := h.settled(id, s(2)); done.Text != "I do not know" {
+				t.Fatalf("%+v", done)
+			}
+			post, err := h.engine.unknownPost(id)
+			if err != nil || post == nil || strings.Count(post.Text, "Write it") != 2 || len(Buttons(*post)) != 2 {
+				t.Fatalf("%+v, %v", post, err)
+			}
+			_, open, err := h.engine.CallsOf(h.turn(id))
+			if err != nil || open == nil || open.Kind != "unknown" || len(open.Calls) != 2 {
+				t.Errorf("%+v, %v", open, err)
+			}
+			key := Button{Do: do}.Key(*post)
+			if said, err := h.engine.Press(t.Context(), PressedKey(key, "bob")); err != nil || !strings.HasPrefix(said, "Only the person who asked") {
+				t.Errorf("another presses: %q, %v", said, err)
+			}
+			for i := range 2 {
+				said, err := h.engine.Press(t.Context(), PressedKey(key, "ann"))
+				if want := [][]string{{"It is done now.", "This is decided already."}, {"It is left.", "This is decided already."}}[strings.Index("al", do[:1])][i]; err != nil || said != want {
+					t.Errorf("%s %d: %q, %v", do, i, said, err)
+				}
+			}
+			h.wait(s(2))
+			if n := len(tools["write"].calls()); n != map[string]int{"again": 3, "leave": 2}[do] {
+				t.Errorf("%s: %d calls", do, n)
+			}
+			all := h.transcript()
+			if last := all[len(all)-1]; do == "again" && last != "bot answer: now it is done" || strings.Contains(strings.Join(all, "\n"), "cannot tell") {
+				t.Errorf("%q", all)
+			}
+		})
+	}
+}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -121,7 +120,8 @@ func (e *Engine) carryOutCalls(ctx context.Context, j *jobs) (verdict, bool) {
 	var lines []*store.Step
 	for _, x := range j.calls {
 		if x.call.called == nil {
-			lines = append(lines, line("called", e.now(), x.call.asCalled(x.spec)))
+			x.call.called = new(x.call.asCalled(x.spec))
+			lines = append(lines, line("called", e.now(), x.call.called))
 		}
 	}
 	if len(lines) > 0 {
@@ -162,11 +162,11 @@ func (e *Engine) caller(t *store.Turn) tool.Caller {
 func (e *Engine) keepResult(ctx context.Context, j *jobs, c *toolCall, result resultStep) bool {
 	result.Key, result.CallID, result.Name = c.key, c.ID, c.Name
 	tell := store.Told{Step: line("resulted", e.now(), result)}
-	if result.Unknown {
-		tell.Posts = e.unknownPost(j.turn, c)
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if result.Unknown {
+		tell.Ask, tell.Posts = e.askUnknown(j.turn, c)
+	}
 	for !j.ended {
 		moved, err := e.Store.StepTurn(store.Stepped{Turn: j.turn.ID, At: e.now(), Told: tell})
 		switch {
@@ -190,24 +190,4 @@ func (e *Engine) keepResult(ctx context.Context, j *jobs, c *toolCall, result re
 		}
 	}
 	return false
-}
-
-// unknownParts is from where on the posts of a turn are numbered that tell of calls whose outcome is
-// unknown: they stand beside the notice and the answer.
-const unknownParts = 1000
-
-// unknownPost tells the person of such a call, with buttons.
-func (e *Engine) unknownPost(t *store.Turn, c *toolCall) []store.Post {
-	title := c.Name
-	if c.called != nil && c.called.Title != "" {
-		title = c.called.Title
-	}
-	state := "pending"
-	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
-		state = "done"
-	}
-	return []store.Post{{
-		Turn: t.ID, Conversation: t.Conversation, Part: unknownParts, Kind: postUnknown, State: state,
-		Text: fmt.Sprintf("I was cut off while doing “%s” and cannot tell whether it happened: %s", harmless(title, 80), harmless(string(c.Arguments), argumentsShown)),
-	}}
 }

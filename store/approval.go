@@ -2,10 +2,11 @@ package store
 
 import "errors"
 
-// Approval is a question to a person before tools are called. A turn has at most one that is open.
+// Approval is a question to a person about calls of tools. A turn has at most one of a kind that is open.
 type Approval struct {
 	ID      ID
 	Turn    ID
+	Kind    string // "approval": the turn waits for it | "unknown": a call was cut off, and may have happened
 	Asked   Time
 	Decided Time // 0 = open
 	Allowed bool
@@ -13,25 +14,28 @@ type Approval struct {
 	Calls   []byte // JSON, the engine's: which calls
 }
 
-const approvalColumns = `a.id, a.turn, a.asked, a.decided, a.allowed, a.person, a.calls`
+const approvalColumns = `a.id, a.turn, a.kind, a.asked, a.decided, a.allowed, a.person, a.calls`
 
 func (a *Approval) scan(r interface{ Scan(...any) error }) error {
-	return r.Scan(&a.ID, &a.Turn, &a.Asked, &a.Decided, &a.Allowed, &a.Person, &a.Calls)
+	return r.Scan(&a.ID, &a.Turn, &a.Kind, &a.Asked, &a.Decided, &a.Allowed, &a.Person, &a.Calls)
 }
 
-// putApproval asks; an open question of the turn stays as it is.
+// putApproval asks; an open question of the turn stays as it is, but for more calls that were cut off.
 func (f *fact) putApproval(turn ID, a *Approval) error {
-	err := f.one(`SELECT a.id FROM approvals a WHERE a.turn = ? AND a.decided = 0`, turn).Scan(&a.ID)
+	err := f.one(`SELECT a.id FROM approvals a WHERE a.turn = ? AND a.kind = ? AND a.decided = 0`, turn, a.Kind).Scan(&a.ID)
+	if err == nil && a.Kind == "unknown" {
+		return f.must(`UPDATE approvals SET calls = ? WHERE id = ?`, a.Calls, a.ID)
+	}
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	a.ID, a.Turn, a.Asked = f.newID(), turn, f.at
-	return f.must(`INSERT INTO approvals (id, turn, asked, calls) VALUES (?, ?, ?, ?)`, a.ID, a.Turn, a.Asked, a.Calls)
+	return f.must(`INSERT INTO approvals (id, turn, kind, asked, calls) VALUES (?, ?, ?, ?, ?)`, a.ID, a.Turn, a.Kind, a.Asked, a.Calls)
 }
 
-// dropApproval closes the open question of a turn that ends.
+// dropApproval closes the question that a turn waited for which ends.
 func (f *fact) dropApproval(turn ID) error {
-	_, err := f.exec(`UPDATE approvals SET decided = ? WHERE turn = ? AND decided = 0`, max(f.at, 1), turn)
+	_, err := f.exec(`UPDATE approvals SET decided = ? WHERE turn = ? AND kind = 'approval' AND decided = 0`, max(f.at, 1), turn)
 	return err
 }
 
@@ -46,8 +50,8 @@ type Decision struct {
 	Command  *Command
 }
 
-// Decide stores it and queues the turn that waits for it, which it returns. ErrSettled, with the turn
-// as it is, if it was decided or the turn has ended; ErrNotFound; ErrDuplicate and
+// Decide stores it and queues the turn if it waits for it, which it returns. ErrSettled, with the turn
+// as it is, if it was decided or the turn that waits for it has ended; ErrNotFound; ErrDuplicate and
 // ErrCommandReused: see Command.
 func (s *Store) Decide(d Decision) (t Turn, err error) {
 	err = s.write(d.At, func(f *fact) error {
@@ -57,9 +61,9 @@ func (s *Store) Decide(d Decision) (t Turn, err error) {
 		var a Approval
 		err := a.scan(f.one(`SELECT `+approvalColumns+` FROM approvals a WHERE a.id = ?`, d.Approval))
 		if err == nil {
-			t, err = f.open(a.Turn)
+			t, err = f.turn(a.Turn)
 		}
-		if err == nil && a.Decided != 0 {
+		if err == nil && (a.Decided != 0 || a.Kind == "approval" && t.State == Done) {
 			err = ErrSettled
 		}
 		if err != nil {
@@ -68,7 +72,7 @@ func (s *Store) Decide(d Decision) (t Turn, err error) {
 		if err := f.must(`UPDATE approvals SET decided = ?, allowed = ?, person = ? WHERE id = ? AND decided = 0`, max(d.At, 1), d.Allow, d.Person, a.ID); err != nil {
 			return err
 		}
-		if t.State.waits() {
+		if a.Kind == "approval" && t.State.waits() {
 			if err := f.wake(&t, Wake{At: d.At}); err != nil {
 				return err
 			}
@@ -89,10 +93,10 @@ func (s *Store) Approval(id ID) (a Approval, err error) {
 	return a, wrap("read approval", err)
 }
 
-// OpenApproval reads the one that a turn waits for; ErrNotFound if it waits for none.
-func (s *Store) OpenApproval(turn ID) (a Approval, err error) {
+// OpenApproval reads the open one of a turn and kind; ErrNotFound if there is none.
+func (s *Store) OpenApproval(turn ID, kind string) (a Approval, err error) {
 	err = s.read(func(c *conn) error {
-		return a.scan(c.one(`SELECT `+approvalColumns+` FROM approvals a WHERE a.turn = ? AND a.decided = 0`, turn))
+		return a.scan(c.one(`SELECT `+approvalColumns+` FROM approvals a WHERE a.turn = ? AND a.kind = ? AND a.decided = 0`, turn, kind))
 	})
 	return a, wrap("read approval", err)
 }

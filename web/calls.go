@@ -58,7 +58,7 @@ func showApproval(a *engine.ApprovalShape) *approvalJSON {
 	if a == nil {
 		return nil
 	}
-	return &approvalJSON{ID: a.ID.String(), Asked: a.Asked, Kind: "approval", Calls: show(a.Calls, func(c engine.AskedCall) askedCallJSON {
+	return &approvalJSON{ID: a.ID.String(), Asked: a.Asked, Kind: a.Kind, Calls: show(a.Calls, func(c engine.AskedCall) askedCallJSON {
 		title := c.Title
 		if title == "" {
 			title = c.Name
@@ -109,6 +109,7 @@ func (s *Server) decide(ctx context.Context, c command.Command, once *store.Comm
 		t, err = s.engine.Decide(ctx, engine.Decision{Approval: id, Allow: c.Allow, Command: once})
 	}
 	switch {
+	case err == nil:
 	case errors.Is(err, store.ErrNotFound):
 		return carried{}, &problem{status: 404, code: "not_found", message: "there is no approval of that id"}
 	case errors.Is(err, store.ErrSettled):

@@ -6,6 +6,7 @@ ALTER TABLE events ADD COLUMN behind INTEGER NOT NULL DEFAULT 0; -- this line of
 CREATE TABLE approvals (
 	id      INTEGER PRIMARY KEY,
 	turn    INTEGER NOT NULL,
+	kind    TEXT    NOT NULL,
 	asked   INTEGER NOT NULL,
 	decided INTEGER NOT NULL DEFAULT 0,
 	allowed INTEGER NOT NULL DEFAULT 0,
