@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -31,28 +32,69 @@ func (e *Engine) tomorrow() store.Time {
 
 // spent is what has been used of a limit today.
 func (e *Engine) spent(name string) (int64, error) {
-	day := e.today()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.spending.day != day {
-		counts, err := e.Store.UsageOn(day)
-		if err != nil {
-			return 0, err
-		}
-		e.spending = spending{day: day, counts: counts}
-	}
-	return e.spending.counts[name], nil
+	_, sum, err := e.take(name, 0, 0)
+	return sum, err
 }
 
-// spend counts something up in memory and returns it to be stored with its fact.
-func (e *Engine) spend(name string, n int64) store.Usage {
-	day := e.today()
+// take counts n more of a limit per day, in memory at once and in what it returns, to be stored with
+// its fact; untake takes it back if that fact is not stored. sum is what is used up then, this
+// included. Where that would be over limit (0 = none) nothing is counted, and N is 0.
+func (e *Engine) take(name string, n, limit int64) (u store.Usage, sum int64, err error) {
+	u = store.Usage{Day: e.today(), Name: name, N: n}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.spending.day == day {
-		e.spending.counts[name] += n
+	if e.spending.day != u.Day {
+		counts, err := e.Store.UsageOn(u.Day)
+		if err != nil {
+			return store.Usage{}, 0, err
+		}
+		e.spending = spending{day: u.Day, counts: counts}
 	}
-	return store.Usage{Day: day, Name: name, N: n}
+	sum = e.spending.counts[name] + n
+	if limit > 0 && sum > limit {
+		return store.Usage{}, sum - n, nil
+	}
+	if n > 0 {
+		e.spending.counts[name] = sum
+	}
+	return u, sum, nil
+}
+
+// untake takes back what was not used.
+func (e *Engine) untake(u store.Usage) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if u.N > 0 && e.spending.day == u.Day {
+		e.spending.counts[u.Name] -= u.N
+	}
+}
+
+// errAllowance is a request that would go over its provider's limit per day: another turn has taken the last one.
+var errAllowance = errors.New("the allowance of the day is used up")
+
+// takeRequest counts a request against its provider's limit per day, if there is one.
+func (e *Engine) takeRequest(model string) (store.Usage, error) {
+	provider, _ := splitModel(model)
+	e.mu.Lock()
+	s := e.services[provider]
+	e.mu.Unlock()
+	if s == nil || s.Config.DailyRequests <= 0 {
+		return store.Usage{}, nil
+	}
+	u, _, err := e.take(requestsOf(provider), 1, int64(s.Config.DailyRequests))
+	if err == nil && u.N == 0 {
+		err = errAllowance
+	}
+	return u, err
+}
+
+// takeMessage counts a message against its person's limit per day, if there is one; sum is how many
+// there are then.
+func (e *Engine) takeMessage(bot *Bot, in Incoming) (u store.Usage, sum int64, err error) {
+	if bot.PerPerson <= 0 || in.Trusted || in.Kind != "message" {
+		return store.Usage{}, 0, nil
+	}
+	return e.take(messagesOf(bot.Name, in.Person), 1, 0)
 }
 
 // overBudget tells which limit of the day keeps a turn from sending; "" if none does (R14).
@@ -62,7 +104,7 @@ func (e *Engine) overBudget(bot *Bot, provider string) (string, error) {
 	e.mu.Unlock()
 	if limit := int64(s.Config.DailyRequests); limit > 0 {
 		if n, err := e.spent(requestsOf(provider)); err != nil || n >= limit {
-			return fmt.Sprintf("the allowance of %d requests a day to %s is used up", limit, s.label()), err
+			return e.allowance(provider), err
 		}
 	}
 	if limit := int64(bot.DailyTokens); limit > 0 {
@@ -71,6 +113,14 @@ func (e *Engine) overBudget(bot *Bot, provider string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// allowance says that a provider's requests of the day are used up.
+func (e *Engine) allowance(provider string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.services[provider]
+	return fmt.Sprintf("the allowance of %d requests a day to %s is used up", s.Config.DailyRequests, s.label())
 }
 
 // waitForDay parks a turn until the day turns: nothing fails, no park and nothing of the horizon is counted.
@@ -101,20 +151,14 @@ func (e *Engine) waitForDay(ctx context.Context, r *run, t *store.Turn, why stri
 	return over
 }
 
-// limited tells a person at once that a limit of his is reached: "" if none is. Operators, the
-// token and a login are exempt.
-func (e *Engine) limited(bot *Bot, in Incoming) (string, error) {
+// limited tells a person at once that a limit of his is reached: "" if none is. today is how many
+// messages he has sent today, this one included. Operators, the token and a login are exempt.
+func (e *Engine) limited(bot *Bot, in Incoming, today int64) (string, error) {
 	if in.Trusted || in.Kind != "message" || in.Person == "" || slices.Contains(bot.Operators, in.Person) {
 		return "", nil
 	}
-	if limit := int64(bot.PerPerson); limit > 0 {
-		n, err := e.spent(messagesOf(bot.Name, in.Person))
-		if err != nil {
-			return "", err
-		}
-		if n > limit { // this message is counted already
-			return fmt.Sprintf("Those were your %d messages for today; it goes on tomorrow.", limit), nil
-		}
+	if limit := int64(bot.PerPerson); limit > 0 && today > limit {
+		return fmt.Sprintf("Those were your %d messages for today; it goes on tomorrow.", limit), nil
 	}
 	if limit := e.Retry.MaxWaiting; limit > 0 && in.Lane == "durable" {
 		n, err := e.Store.WaitingOf(in.Person)

@@ -147,6 +147,7 @@ func (e *Engine) SetBots(bots []Bot) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.bots = m
+	e.letInServed()
 }
 
 // SetProvider adds or replaces a provider while the engine runs.
@@ -154,6 +155,7 @@ func (e *Engine) SetProvider(name string, p Provider) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.services[name] = newService(name, p)
+	e.letInServed()
 }
 
 // bot reads one; nil if the config no longer has it.

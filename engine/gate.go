@@ -22,7 +22,7 @@ type gate struct {
 	rows     int               // turns that wait at it as rows
 	known    []store.ID        // some of them, for people to see
 	inMemory []*run            // turns that wait at it in process (park = false)
-	letting  map[store.ID]bool // rows let in that have not begun their request
+	letting  map[store.ID]bool // rows let in that have not begun their request: they are ready, or stand in line for a slot
 	passed   map[store.ID]bool // conversations whose rows were passed over, since another turn had them
 	dirty    bool              // moved since its row was written
 	recount  bool              // rows may have drifted: the next sweep counts them
@@ -94,6 +94,8 @@ func (e *Engine) loadGates(now store.Time) error {
 		case g != nil:
 		case paused:
 			g = e.pauseGate(target)
+		case strings.HasPrefix(key, goneKey):
+			g = e.addGate(store.Gate{Key: key})
 		default:
 			parts := strings.SplitN(key, "|", 3)
 			g = e.addGate(store.Gate{Key: key, Provider: parts[0], Model: parts[len(parts)-1]})

@@ -80,8 +80,7 @@ func (e *Engine) letSomeIn(g *gate, by string) {
 // not come, and those whose conversation another turn has: freed lets these in. Engine.mu is held, but
 // not while it reads.
 func (e *Engine) mayGoIn(g *gate, now store.Time, limit int) ([]store.Ready, error) {
-	_, paused := g.pauses()
-	anew := paused || e.gateOf(g.model()) != g // who goes in meets another gate: its key has changed, or it was only a pause
+	anew := !g.ofModel() || e.gateOf(g.model()) != g // who goes in meets another gate
 	busy, opened := maps.Clone(e.sched.busy), g.rec.Opened
 	passed := map[store.ID]bool{}
 	e.mu.Unlock()
@@ -126,6 +125,12 @@ func (e *Engine) freed(conversation, turn store.ID) {
 func (e *Engine) room(g *gate, now store.Time) int {
 	if target, ok := g.pauses(); ok {
 		if slices.Contains(e.paused, target) {
+			return 0
+		}
+		return g.rows - len(g.letting)
+	}
+	if bot, ok := g.lacks(); ok {
+		if !e.serves(bot) {
 			return 0
 		}
 		return g.rows - len(g.letting)

@@ -91,6 +91,10 @@ func (e *Engine) noticeText(w store.Waiting, until store.Time, clock func(store.
 	who := e.service(w.Reason.Provider)
 	longWait := until != 0 && until.Sub(w.At) > e.Retry.StatedWaitFallback
 	switch {
+	case strings.HasPrefix(w.Wait.Gate, pauseKey):
+		return "Still on it: this is paused by its operator at the moment; the answer will come here, no need to send it again."
+	case strings.HasPrefix(w.Wait.Gate, goneKey):
+		return "The bot needs its configuration looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it."
 	case w.State == store.Owed && w.Reason.Why == "account":
 		return fmt.Sprintf("%s needs its account looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it.", who)
 	case w.State == store.Owed:

@@ -51,7 +51,7 @@ func (e *Engine) accountWaits(t *store.Turn) (until store.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	g := e.gates[t.Wait.Gate]
-	if g == nil || e.gateOf(g.model()) != g { // its key has changed
+	if g == nil || !g.ofModel() || e.gateOf(g.model()) != g { // its key, or the config, has changed
 		return 0
 	}
 	now := e.Wall()

@@ -33,12 +33,17 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	if word != "" {
 		in.Kind = kindCommand
 	}
+	used, today, err := e.takeMessage(bot, in)
+	if err != nil {
+		return store.Admitted{}, err
+	}
 	a, err := e.Store.Admit(store.Admission{
 		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
-		Person: in.Person, Name: in.Name, Text: withDropped(in), Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0, Usage: e.countedMessage(bot, in), Command: in.Command,
+		Person: in.Person, Name: in.Name, Text: withDropped(in), Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0, Usage: used, Command: in.Command,
 		Own: in.Own, Supersedes: in.supersedes,
 	})
 	if err != nil || a.Duplicate {
+		e.untake(used)
 		return a, e.refused(err)
 	}
 	e.Crash("admitted")
@@ -52,7 +57,7 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 		return a, nil
 	}
 	e.count("", store.Queued)
-	if refused, err := e.refuse(ctx, bot, in, a.Turn); err != nil || refused {
+	if refused, err := e.refuse(ctx, bot, in, a.Turn, today); err != nil || refused {
 		return a, err
 	}
 	e.wake(a.Turn, a.Conversation, "message", 0, false)
@@ -102,18 +107,10 @@ func (e *Engine) count(from, to store.State) {
 	e.tally.move(from, to)
 }
 
-// countedMessage counts a message against its person's limit per day, if there is one.
-func (e *Engine) countedMessage(bot *Bot, in Incoming) store.Usage {
-	if bot.PerPerson <= 0 || in.Trusted || in.Kind != "message" {
-		return store.Usage{}
-	}
-	return e.spend(messagesOf(bot.Name, in.Person), 1)
-}
-
 // refuse ends a message's turn at once where a limit of its person is reached (R14); it has its row
-// and is told so politely.
-func (e *Engine) refuse(ctx context.Context, bot *Bot, in Incoming, turn store.ID) (bool, error) {
-	why, err := e.limited(bot, in)
+// and is told so politely. today is how many messages he has sent today.
+func (e *Engine) refuse(ctx context.Context, bot *Bot, in Incoming, turn store.ID, today int64) (bool, error) {
+	why, err := e.limited(bot, in, today)
 	if err != nil || why == "" {
 		return false, err
 	}

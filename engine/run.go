@@ -144,7 +144,7 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 	}
 	bot := e.bot(t.Bot)
 	if bot == nil {
-		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s is not configured any more", t.Bot))
+		return e.waitForConfig(ctx, r, &t, fmt.Sprintf("the bot %s is not configured any more", t.Bot))
 	}
 	if v, ok := e.isOther(ctx, r, &t); ok {
 		return v
@@ -178,7 +178,7 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 	}
 	model, ok := e.choose(r, bot)
 	if !ok {
-		return e.fail(ctx, r, fmt.Sprintf("cannot answer this: the bot %s has no model that is configured", bot.Name)), false
+		return e.waitForConfig(ctx, r, t, fmt.Sprintf("the bot %s has no model that is configured", bot.Name)), false
 	}
 	if e.atCeiling(t) {
 		return e.stopAtCeiling(ctx, r, t, bot, model), false
@@ -211,6 +211,9 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 		}
 		*t = fresh
 		return over, true
+	case errors.Is(err, errAllowance):
+		e.exit(r)
+		return e.waitForDay(ctx, r, t, e.allowance(provider)), false
 	case errors.Is(err, store.ErrSettled):
 		e.exit(r)
 		return over, false
@@ -240,6 +243,7 @@ func (e *Engine) enter(ctx context.Context, r *run, t *store.Turn, model string)
 		e.mu.Unlock()
 		return p, e.waitAtGate(ctx, r, p, t), false
 	}
+	wasLetIn := g.letting[r.turn]
 	if p := g.pass(r, ep, e.Wall()); p == atGate {
 		e.giveBack(r)
 		e.mu.Unlock()
@@ -248,6 +252,9 @@ func (e *Engine) enter(ctx context.Context, r *run, t *store.Turn, model string)
 	if !s.take(r) {
 		g.inFlight--
 		r.gate = nil
+		if wasLetIn { // it stands in line, and its place at the gate is not another's
+			g.letting[r.turn] = true
+		}
 		e.mu.Unlock()
 		return g, verdict{place: atSlot, service: s}, false
 	}

@@ -105,8 +105,13 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	if newSend {
 		send++
 	}
-	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: e.countedRequest(r.model)})
+	used, err := e.takeRequest(r.model)
 	if err != nil {
+		return 0, err
+	}
+	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: used})
+	if err != nil {
+		e.untake(used)
 		return 0, err
 	}
 	e.mu.Lock()
@@ -126,18 +131,6 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	r.text.Reset()
 	r.mu.Unlock()
 	return n, nil
-}
-
-// countedRequest counts a request against its provider's limit per day, if there is one.
-func (e *Engine) countedRequest(model string) store.Usage {
-	provider, _ := splitModel(model)
-	e.mu.Lock()
-	s := e.services[provider]
-	e.mu.Unlock()
-	if s == nil || s.Config.DailyRequests <= 0 {
-		return store.Usage{}
-	}
-	return e.spend(requestsOf(provider), 1)
 }
 
 // request sends it once and gathers the answer; text is shown as it comes.

@@ -23,7 +23,11 @@ func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn,
 	e.mu.Unlock()
 	told.Tokens = &store.Tokens{Day: e.today(), Bot: bot.Name, Model: r.model, Requests: 1, In: a.finish.TokensIn, Out: a.finish.TokensOut}
 	if bot.DailyTokens > 0 {
-		told.Usage = []store.Usage{e.spend(tokensOf(bot.Name), a.finish.TokensIn+a.finish.TokensOut)}
+		used, _, err := e.take(tokensOf(bot.Name), a.finish.TokensIn+a.finish.TokensOut, 0)
+		if err != nil {
+			e.Log.Error("read what is used up today", "turn", r.turn.String(), "err", err)
+		}
+		told.Usage = []store.Usage{used}
 	}
 	e.endWaits(r, t)
 	e.answered(bot.Name, r.model)

@@ -97,17 +97,22 @@ func asked(body []byte) (labels []string, room string) {
 // most its three models, each with two resends.
 const hammering = 12
 
-// within is how many requests for the same messages came within that time.
-func (m *simModels) within(r *simRequest, d time.Duration) (n int) {
-	for _, other := range slices.Backward(m.seen) {
+// within is how many requests for the same messages came within that time, without a completed step
+// of their conversation in between.
+func (m *simModels) within(r *simRequest, d time.Duration) int {
+	n := 1 // this one
+	for _, other := range slices.Backward(m.seen[:len(m.seen)-1]) {
 		if time.Since(other.sent) > d {
 			break
 		}
-		if slices.Equal(other.labels, r.labels) && other.room == r.room {
+		if other.room != r.room {
+			continue
+		}
+		if slices.Equal(other.labels, r.labels) {
 			n++
-			if strings.HasPrefix(other.word, "call") { // a step is complete
-				break
-			}
+		}
+		if strings.HasPrefix(other.word, "call") {
+			break
 		}
 	}
 	return n

@@ -101,6 +101,7 @@ func (e *Engine) answered(bot, model string) {
 	delete(e.streak, bot)
 	e.mu.Unlock()
 	e.clear(alertHardDown, bot)
+	e.clear(alertAccount, bot)
 	for _, kind := range []string{alertOutage, alertProviderWait, alertAccount} {
 		e.clear(kind, model)
 	}

@@ -161,19 +161,22 @@ func (f *fact) mayCutOff(turn, conversation ID) error {
 	return err
 }
 
-// takeIn looks for a waiting turn of the same person, which then answers this message too.
+// takeIn looks whether the person's latest open turn in this lane waits: then it answers this message
+// too. If it does not wait the message has its own, lest it overtake what was said before.
 func (f *fact) takeIn(a Admission, out *Admitted) error {
 	if !a.Merge {
 		return nil
 	}
-	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0
-		AND state IN ('retrying', 'parked', 'rearming', 'owed') AND person = ? AND reason_why <> 'approval'
-		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person).Scan(&out.Into, &out.IntoState)
-	if errors.Is(err, ErrNotFound) {
+	var latest ID
+	var state State
+	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0 AND person = ? AND lane = ? AND reason_why <> 'approval'
+		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person, a.Lane).Scan(&latest, &state)
+	if errors.Is(err, ErrNotFound) || err == nil && !state.waits() {
 		return nil
 	} else if err != nil {
 		return err
 	}
+	out.Into, out.IntoState = latest, state
 	return f.must(`UPDATE turns SET messages = messages + 1, spoken = ?, version = version + 1 WHERE id = ? AND state <> 'done'`, a.At, out.Into)
 }
 

@@ -157,6 +157,30 @@ func TestMessageJoinsWaitingTurnP19(t *testing.T) {
 	}
 }
 
+// A message joins nothing of another lane, whose promise is another, and does not overtake what the
+// same person has said before it.
+func TestMessageKeepsItsLaneAndItsPlaceP19(t *testing.T) {
+	s := opened(t)
+	visitor := hello(t0, "chat", "ada", "k1")
+	visitor.Lane = "fail_fast"
+	asked := admit(t, s, visitor)
+	wait(t, s, asked.Turn, Retrying, Wait{RetryAt: t0 + 400, From: "backoff", MS: 400}, Reason{Why: "failure"})
+	own := hello(t0+100, "chat", "ada", "k2")
+	own.Merge = true
+	first := admit(t, s, own)
+	if first.Into != 0 {
+		t.Errorf("a durable message has joined a turn that ends at the first trouble: %+v", first)
+	}
+	begin(t, s, first.Turn, 1)
+	own.At, own.Key = t0+200, "k3"
+	second := admit(t, s, own)
+	wait(t, s, first.Turn, Retrying, Wait{RetryAt: t0 + 700, From: "backoff", MS: 400}, Reason{Why: "failure"})
+	own.At, own.Key = t0+300, "k4"
+	if third := admit(t, s, own); second.Into != 0 || third.Into != 0 {
+		t.Errorf("the third message has overtaken the second: %+v, %+v", second, third)
+	}
+}
+
 func TestMessageJoinsTheNewest(t *testing.T) {
 	s := opened(t)
 	m := hello(t0, "chat", "ada", "k1")
