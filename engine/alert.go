@@ -99,8 +99,8 @@ func (e *Engine) openAlerts() []store.Alert {
 	return list
 }
 
-// Ack notes that an operator has seen an alert. One of a poisoned turn is over with that; the others
-// are over when their cause is.
+// Ack notes that an operator has seen an alert. One of a poisoned turn is over with that, and one of a
+// message that will not be delivered; the others are over when their cause is.
 func (e *Engine) Ack(_ context.Context, id store.ID, c *store.Command) error {
 	if err := e.Store.AckAlert(id, e.now(), c); err != nil {
 		return err
@@ -109,7 +109,15 @@ func (e *Engine) Ack(_ context.Context, id store.ID, c *store.Command) error {
 	if err != nil {
 		return err
 	}
-	if a.Kind == alertPoisoned {
+	over := a.Kind == alertPoisoned
+	if a.Kind == alertDelivery {
+		still, err := e.undelivered(a.Subject)
+		if err != nil {
+			return err
+		}
+		over = !still
+	}
+	if over {
 		e.clear(a.Kind, a.Subject)
 		return nil
 	}

@@ -336,12 +336,22 @@ type fakeSurface struct {
 	fail  []error // of the next calls
 	posts []string
 	calls []string
+	made  []handed
 	on    map[store.ID]bool
 	draft string
 	tries []int         // of the posts handed over
 	hold  chan struct{} // a post takes until it is closed, or the engine stops
+	holds string        // only in channels that begin so
+	held  int           // posts that take so long now
+	most  int           // … at once, so far
 
 	mention func([]string) string
+}
+
+// handed is a post as it was handed over, in order.
+type handed struct {
+	edit bool
+	post store.Post
 }
 
 // called, shown and tried are what has been asked of it, the messages that stand there, and the tries
@@ -382,12 +392,20 @@ func (f *fakeSurface) failure() error {
 	f.fail = f.fail[1:]
 	return err
 }
-func (f *fakeSurface) Post(ctx context.Context, _ Place, p store.Post) (string, error) {
+func (f *fakeSurface) Post(ctx context.Context, to Place, p store.Post) (string, error) {
 	f.mu.Lock()
 	f.tries = append(f.tries, p.Tries)
 	hold := f.hold
+	if !strings.HasPrefix(to.Channel, f.holds) {
+		hold = nil
+	}
+	if hold != nil {
+		f.held++
+		f.most = max(f.most, f.held)
+	}
 	f.mu.Unlock()
 	if hold != nil {
+		defer func() { f.mu.Lock(); f.held--; f.mu.Unlock() }()
 		select {
 		case <-hold:
 		case <-ctx.Done():
@@ -397,6 +415,7 @@ func (f *fakeSurface) Post(ctx context.Context, _ Place, p store.Post) (string, 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls = append(f.calls, "post "+p.Text)
+	f.made = append(f.made, handed{false, p})
 	if err := f.failure(); err != nil {
 		return "", err
 	}
@@ -407,6 +426,7 @@ func (f *fakeSurface) Edit(_ context.Context, _ Place, p store.Post) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls = append(f.calls, "edit "+p.Text)
+	f.made = append(f.made, handed{true, p})
 	if err := f.failure(); err != nil {
 		return err
 	}

@@ -1,10 +1,11 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -14,21 +15,70 @@ import (
 )
 
 // outbox hands posts to their surfaces and keeps the platforms' handles. A surface's failure never
-// asks a model again: the post stays and is tried until it is out (N9). Posts of one conversation go
-// one at a time and in order, conversations do not wait for each other.
+// asks a model again: the post stays and is tried until it is out (N9).
+//
+// Every conversation with something to be delivered is a line of its own: its posts go one at a time
+// and in order, and no line waits for another. A line that is under way is passed over until it ends,
+// so a call that hangs holds up its own conversation and one of its surface's hands.
 type outbox struct {
-	wakeup chan struct{}
-	timer  wheel.Timer
+	posts  chan struct{} // something may have to go out
+	alerts chan struct{} // … or an alert be told
+	timer  wheel.Timer   // of the next try
+
+	mu    sync.Mutex
+	busy  map[store.ID]bool // lines under way
+	hands map[string]int    // … by surface
 }
 
-func newOutbox() outbox { return outbox{wakeup: make(chan struct{}, 1)} }
+func newOutbox() outbox {
+	return outbox{posts: make(chan struct{}, 1), alerts: make(chan struct{}, 1), busy: map[store.ID]bool{}, hands: map[string]int{}}
+}
 
 // poke says that something may have to go out.
 func (o *outbox) poke() {
+	nudge(o.posts)
+	nudge(o.alerts)
+}
+
+func nudge(c chan struct{}) {
 	select {
-	case o.wakeup <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
+}
+
+// taken are the lines under way, and the surfaces that have no hand free.
+func (o *outbox) taken() (busy map[store.ID]bool, full map[string]bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	full = map[string]bool{}
+	for surface, n := range o.hands {
+		if n >= handsPerSurface {
+			full[surface] = true
+		}
+	}
+	return maps.Clone(o.busy), full
+}
+
+// take gives a line a hand; false if its surface has none free.
+func (o *outbox) take(l store.Line) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.hands[l.Surface] >= handsPerSurface {
+		return false
+	}
+	o.busy[l.Conversation] = true
+	o.hands[l.Surface]++
+	return true
+}
+
+// free ends a line. What has come for it meanwhile is looked for.
+func (o *outbox) free(l store.Line) {
+	o.mu.Lock()
+	delete(o.busy, l.Conversation)
+	o.hands[l.Surface]--
+	o.mu.Unlock()
+	nudge(o.posts)
 }
 
 // Delivery errors a surface returns; anything else is tried again.
@@ -47,35 +97,92 @@ func (r *RetryAfter) Error() string { return r.Err.Error() }
 func (r *RetryAfter) Unwrap() error { return r.Err }
 
 const (
-	deliverBase = time.Second
-	deliverCap  = 5 * time.Minute
-	outboxBatch = 100
-	stuckAfter  = 10 * time.Minute // a post that is not out by then raises delivery_stuck
+	deliverBase     = time.Second
+	deliverCap      = 5 * time.Minute
+	outboxBatch     = 100
+	handsPerSurface = 16               // lines under way at once: more than a platform's limits let through
+	stuckAfter      = 10 * time.Minute // a post that is not out by then raises delivery_stuck
 )
 
-// deliver is the outbox's loop.
+// deliver is the outbox's loop; it returns when all hands are empty.
 func (e *Engine) deliver(ctx context.Context) {
 	if !e.hasRemote() && e.Alerts.Webhook == "" {
 		return // every surface shows what is stored: nothing ever goes out
 	}
+	var hands sync.WaitGroup
+	defer hands.Wait()
+	hands.Go(func() { e.tellLoop(ctx) })
 	e.outbox.poke()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.outbox.wakeup:
+		case <-e.outbox.posts:
 		}
-		e.tellAlerts(ctx)
-		posts, err := e.Store.PendingPosts(e.now(), outboxBatch)
-		if err != nil {
-			e.Log.Error("read the outbox", "err", err)
-			continue
-		}
-		e.deliverBatch(ctx, posts)
-		if len(posts) == outboxBatch {
-			e.outbox.poke()
+		for ctx.Err() == nil && e.beginLines(ctx, &hands) {
 		}
 		e.armOutbox()
+	}
+}
+
+// tellLoop delivers alerts, beside the posts: neither waits for the other.
+func (e *Engine) tellLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.outbox.alerts:
+		}
+		e.tellAlerts(ctx)
+		nudge(e.outbox.posts) // the timer is set anew
+	}
+}
+
+// beginLines gives lines that are due a hand; more says that there may be others.
+func (e *Engine) beginLines(ctx context.Context, hands *sync.WaitGroup) (more bool) {
+	busy, full := e.outbox.taken()
+	lines, err := e.Store.DueLines(e.now(), busy, full, outboxBatch)
+	if err != nil {
+		e.Log.Error("read the outbox", "err", err)
+		return false
+	}
+	for _, l := range lines {
+		if e.outbox.take(l) {
+			hands.Go(func() { e.deliverLine(ctx, l) })
+		}
+	}
+	return len(lines) == outboxBatch
+}
+
+// deliverLine hands a conversation's posts over, one after the other, as far as they are due.
+func (e *Engine) deliverLine(ctx context.Context, l store.Line) {
+	defer e.outbox.free(l)
+	for ctx.Err() == nil {
+		p, err := e.Store.NextPost(l.Conversation, e.now())
+		if err == nil {
+			var out bool
+			if out, err = e.hand(ctx, p); err == nil && !out {
+				return // the order of a conversation is kept: the rest waits for this one
+			}
+		}
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return
+		case err != nil && ctx.Err() == nil: // of the store: nothing is lost, and nothing gets better by haste
+			e.Log.Error("deliver a message", "err", err)
+			e.pause(ctx, deliverBase)
+			return
+		}
+	}
+}
+
+// pause waits, or until ctx ends.
+func (e *Engine) pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 	}
 }
 
@@ -101,36 +208,17 @@ func (e *Engine) hasRemote() bool {
 	return false
 }
 
-// deliverBatch hands a batch over, conversations side by side, and returns when all are through.
-func (e *Engine) deliverBatch(ctx context.Context, posts []store.Post) {
-	lines := map[store.ID][]store.Post{}
-	for _, p := range posts {
-		lines[p.Conversation] = append(lines[p.Conversation], p)
-	}
-	var hands sync.WaitGroup
-	for _, line := range lines {
-		slices.SortFunc(line, func(a, b store.Post) int { return cmp.Compare(a.ID, b.ID) })
-		hands.Go(func() {
-			for _, p := range line {
-				if !e.hand(ctx, p) {
-					return // the order of a conversation is kept: the rest waits for this one
-				}
-			}
-		})
-	}
-	hands.Wait()
-}
-
-// hand gives one post to its surface; false if it must be tried again.
-func (e *Engine) hand(ctx context.Context, p store.Post) bool {
+// hand gives one post to its surface. It is out, or is to be tried again later; an error is the store's.
+func (e *Engine) hand(ctx context.Context, p store.Post) (out bool, err error) {
 	t, err := e.Store.Turn(p.Turn)
-	if err != nil {
-		e.Log.Error("read a post's turn", "post", p.ID.String(), "err", err)
-		return false
+	if errors.Is(err, store.ErrNotFound) { // pruned meanwhile, and its posts with it
+		return false, nil
+	} else if err != nil {
+		return false, err
 	}
 	s, to := e.place(&t)
 	if s == nil {
-		return e.mark(p, "failed", "its surface is not configured any more")
+		return true, e.mark(p, "failed", "its surface is not configured any more")
 	}
 	if p.Handle != "" {
 		err = s.Edit(ctx, to, p)
@@ -138,52 +226,53 @@ func (e *Engine) hand(ctx context.Context, p store.Post) bool {
 		if p.State == "posting" { // handed over before, outcome unknown
 			p.Tries = max(p.Tries, 1)
 		}
-		p.State = "posting"
-		if err := e.Store.MarkPost(p, e.now()); err != nil {
-			return false
+		if err := e.mark(p, "posting", p.Error); err != nil {
+			return false, err
 		}
 		p.Handle, err = s.Post(ctx, to, p)
 	}
 	e.Crash("posted")
 	switch {
 	case err == nil:
-		e.clear(alertDelivery, s.Name())
-		return e.mark(p, "done", "")
+		e.clear(alertDelivery, stuckAt(s, to))
+		return true, e.mark(p, "done", "")
 	case ctx.Err() != nil:
-		return false
+		return false, nil
 	case errors.Is(err, ErrGone) && p.Handle != "": // deleted or too old: one new post
 		p.Handle, p.Tries = "", 0
-		return e.again(s.Name(), p, 0, err)
+		return false, e.again(s, to, p, 0, err)
 	case errors.Is(err, ErrGone):
-		return e.mark(p, "failed", err.Error())
+		e.raise(alertDelivery, stuckAt(s, to), p.Created, fmt.Sprintf("a message to %s could not be delivered and will not be: %v. Look at it there, then acknowledge this. %s", stuckAt(s, to), err, e.link("/turns/"+p.Turn.String())))
+		return true, e.mark(p, "failed", err.Error())
 	}
 	wait := min(deliverBase<<min(p.Tries, 12), deliverCap)
 	if r, ok := errors.AsType[*RetryAfter](err); ok {
 		wait = max(r.After, deliverBase)
 	}
-	return e.again(s.Name(), p, wait, err)
+	return false, e.again(s, to, p, wait, err)
 }
 
-// mark stores how it ended.
-func (e *Engine) mark(p store.Post, state, why string) bool {
+// mark stores how it stands.
+func (e *Engine) mark(p store.Post, state, why string) error {
 	p.State, p.Error = state, why
-	if err := e.Store.MarkPost(p, e.now()); err != nil {
-		e.Log.Error("store a delivery", "post", p.ID.String(), "err", err)
-		return false
-	}
-	return true
+	return e.Store.MarkPost(p, e.now())
 }
 
 // again stores the next try; the loop arms the wheel for it.
-func (e *Engine) again(surface string, p store.Post, wait time.Duration, err error) bool {
+func (e *Engine) again(s Surface, to Place, p store.Post, wait time.Duration, err error) error {
 	p.Tries++
 	if e.now().Sub(max(p.Created, p.Edited)) >= stuckAfter {
-		e.raise(alertDelivery, surface, p.Created, fmt.Sprintf("a message to %s cannot be delivered since %s; it is tried again. %s", surface, e.clock(p.Created), e.link("/turns/"+p.Turn.String())))
+		e.raise(alertDelivery, stuckAt(s, to), p.Created, fmt.Sprintf("a message to %s cannot be delivered since %s; it is tried again: %v. %s", stuckAt(s, to), e.clock(p.Created), err, e.link("/turns/"+p.Turn.String())))
 	}
 	p.NextTry = e.now().Add(wait)
-	e.mark(p, "pending", err.Error())
-	if wait == 0 {
-		e.outbox.poke()
-	}
-	return false
+	return e.mark(p, "pending", err.Error())
+}
+
+// stuckAt is what an alert of a delivery is about: the channel.
+func stuckAt(s Surface, to Place) string { return s.Name() + "/" + to.Channel }
+
+// undelivered reports whether something still waits to go out there.
+func (e *Engine) undelivered(at string) (bool, error) {
+	lines, err := e.Store.DueLines(math.MaxInt64, nil, nil, math.MaxInt)
+	return slices.ContainsFunc(lines, func(l store.Line) bool { return l.Surface+"/"+l.Channel == at }), err
 }

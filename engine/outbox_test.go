@@ -106,3 +106,140 @@ func TestPostOfUnknownOutcomeN8(t *testing.T) {
 		}
 	})
 }
+
+// S6: a call that hangs holds up its own conversation alone; what it should have said meanwhile is said
+// by the latest text, in order.
+func TestHangingCallHoldsUpItsConversationAlone(t *testing.T) {
+	inHouse(t, onChat, func(h *house) {
+		h.web.hold, h.web.holds = make(chan struct{}), "hangs"
+		h.models.play("429/45s", "ok:late", "ok:second", "ok:elsewhere")
+		first := h.sayIn("hangs", "ann", "hello")
+		h.wait(s(1)) // its notice hangs
+		h.settled(first, s(60))
+		h.settled(h.sayIn("hangs", "ann", "again"), s(1))
+		h.settled(h.sayIn("room", "ann", "hello"), s(1))
+		h.wait(time.Second)
+		equal(t, "posts", h.web.shown(), []string{"elsewhere"})
+		close(h.web.hold)
+		h.wait(s(1))
+		equal(t, "posts", h.web.shown(), []string{"elsewhere", "late", "second"})
+		equal(t, "calls", h.web.called()[2:], []string{"edit late", "post second"})
+	})
+}
+
+// S6: a platform that hangs takes as many hands as are its own: the others' messages go out.
+func TestHangingPlatformHoldsUpNoOther(t *testing.T) {
+	other := &fakeSurface{name: "other"}
+	inHouse(t, func(p *Parts) { onChat(p); p.Surfaces = append(p.Surfaces, other) }, func(h *house) {
+		h.web.hold = make(chan struct{})
+		for i := range 150 {
+			h.sayIn(fmt.Sprint("room", i), "ann", "hello")
+		}
+		h.wait(s(1))
+		if _, err := h.engine.Receive(t.Context(), Incoming{Bot: "bot", Surface: "other", Channel: "c", Key: "k", Person: "bob", Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		h.wait(s(1))
+		equal(t, "the other's posts", other.shown(), []string{"answer"})
+		close(h.web.hold)
+		h.wait(s(1))
+		if n, most := len(h.web.shown()), h.web.most; n != 150 || most != handsPerSurface {
+			t.Errorf("%d posts, at most %d at once", n, most)
+		}
+	})
+}
+
+// What will never be delivered is told, until somebody has seen it; a new alert tells of the next.
+func TestUndeliverableIsTold(t *testing.T) {
+	inHouse(t, onChat, func(h *house) {
+		gone := fmt.Errorf("is_archived: %w", ErrGone)
+		h.web.fail = []error{gone}
+		id := h.say("ann", "hello")
+		h.settled(id, s(1))
+		h.wait(s(1))
+		posts, err := h.store.Posts(id)
+		if err != nil || len(posts) != 1 || posts[0].State != "failed" || !strings.Contains(posts[0].Error, "is_archived") {
+			t.Errorf("%+v, %v", posts, err)
+		}
+		equal(t, "alerts", h.openAlerts(), []string{"delivery_stuck"})
+		open, err := h.store.OpenAlerts()
+		if err != nil || len(open) != 1 || open[0].Subject != "web/room" || !strings.Contains(open[0].Text, "is_archived") {
+			t.Fatalf("%+v, %v", open, err)
+		}
+		if err := h.engine.Ack(t.Context(), open[0].ID, nil); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "alerts", h.openAlerts(), []string(nil))
+		h.web.fail = []error{gone}
+		h.settled(h.say("ann", "hello?"), s(1))
+		h.wait(s(1))
+		equal(t, "alerts", h.openAlerts(), []string{"delivery_stuck"})
+		h.settled(h.say("ann", "hello!"), s(1))
+		h.wait(s(1))
+		equal(t, "alerts", h.openAlerts(), []string(nil))
+	})
+}
+
+// N3, N4, N10: of each turn at most one post, one edit for each time that is 10 s or more from the one it
+// replaces, one final edit and one late mention, whatever the gate does meanwhile.
+func TestCallsOfATurnAreCountedN3N4N10(t *testing.T) {
+	for _, script := range []string{"429/45s ok", "429/45s 503 503 ok", "429/10m 429/10m ok", "503 503 503 503 503 503 503 503 503 503 503 503 503 503 503 503 ok", "429/20s 429/40s 503 cut error ok", "503"} {
+		for _, took := range []time.Duration{0, s(5), s(25)} {
+			t.Run(fmt.Sprintf("%.30s, %s", script, took), func(t *testing.T) {
+				inHouse(t, onChat, func(h *house) {
+					h.models.took = took
+					h.models.play(strings.Fields(script)...)
+					var ids []store.ID
+					for i := range 8 {
+						ids = append(ids, h.sayIn(fmt.Sprint("room", i), fmt.Sprint("p", i), "hello"))
+						h.wait(s(2))
+					}
+					h.wait(90 * time.Minute)
+					h.models.play("ok")
+					for _, id := range ids {
+						h.settled(id, 45*time.Minute)
+					}
+					h.wait(s(5))
+					for _, id := range ids {
+						h.counted(id)
+					}
+				})
+			})
+		}
+	}
+}
+
+// counted checks the calls that a turn has cost.
+func (h *house) counted(id store.ID) {
+	h.t.Helper()
+	h.web.mu.Lock()
+	defer h.web.mu.Unlock()
+	posts, finals, mentions := 0, 0, 0
+	var old *store.Post
+	for _, x := range h.web.made {
+		p := x.post
+		switch {
+		case p.Turn != id:
+			continue
+		case p.Kind == "mention":
+			mentions++
+			continue
+		case finals > 0:
+			h.t.Errorf("%q after the end", p.Text)
+		}
+		if !x.edit {
+			posts++
+		}
+		switch {
+		case !IsNotice(p.Kind):
+			finals++
+		case old == nil:
+		case p.Until == 0 && !strings.Contains(p.Text, "for a long time"), p.Until == 0 && old.Until == 0, p.Until != 0 && p.Until.Sub(old.Until).Abs() < noticeStep:
+			h.t.Errorf("a needless edit: %q to %q", old.Text, p.Text)
+		}
+		old = &p
+	}
+	if posts != 1 || finals != 1 || mentions > 1 {
+		h.t.Errorf("%d posts, %d final texts, %d mentions\n%s", posts, finals, mentions, h.log)
+	}
+}

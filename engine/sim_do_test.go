@@ -290,7 +290,7 @@ func (s *sim) heal() {
 // settlePosts lets time pass until all posts are out.
 func (s *sim) settlePosts() {
 	for range 20 {
-		posts, err := s.store.PendingPosts(s.now().Add(24*time.Hour), 1)
+		posts, err := s.store.DueLines(s.now().Add(24*time.Hour), nil, nil, 1)
 		switch {
 		case err != nil:
 			s.fault("read", "posts: %v", err)

@@ -155,6 +155,9 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 	now := e.now()
 	e.mu.Lock()
 	until, row := g.end(now), g.row
+	if _, paused := g.pauses(); until == 0 && !paused { // its closing is over
+		row.Why = ""
+	}
 	e.mu.Unlock()
 	ep := episodeOf(*t)
 	if ep.GateSince.IsZero() {
@@ -173,7 +176,8 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 	case ep.Owes:
 		w.State = store.Owed
 	}
-	if post := e.notice(t, w, e.waitStart(t, ep), until); post != nil {
+	post := e.notice(t, w, e.waitStart(t, ep), until)
+	if post != nil && (post.ID == 0 || row.Why != "") { // at a gate that opens a notice stays as it is: no other time is known, and the answer comes soon
 		w.Posts = []store.Post{*post}
 	} else if look := e.waitStart(t, ep).Add(e.Retry.NoticeAfter); look > now && !inProcess {
 		w.Wait.RetryAt = look // look again when the silent window is over (N2)

@@ -152,11 +152,17 @@ func TestPosts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pending := func(now Time) []Post {
+	pending := func(now Time) (list []Post) { // the next one, if it is due: of its line, which is then due as well
 		t.Helper()
-		list, err := s.PendingPosts(now, 10)
-		if err != nil {
+		p, err := s.NextPost(a.Conversation, now)
+		if err == nil {
+			list = append(list, p)
+		} else if !errors.Is(err, ErrNotFound) {
 			t.Fatal(err)
+		}
+		lines, err := s.DueLines(now, nil, nil, 10)
+		if want := []Line{{a.Conversation, "web", "chat"}}[:len(list)]; err != nil || !slices.Equal(lines, want) {
+			t.Fatalf("lines %+v, %v; want %+v", lines, err, want)
 		}
 		return list
 	}
@@ -195,13 +201,23 @@ func TestPosts(t *testing.T) {
 	if err := s.MarkPost(p, t0); err != nil {
 		t.Fatal(err)
 	}
-	if len(pending(t0+19)) != 0 || !slices.Equal(pending(t0+20), []Post{p}) || len(pending(t0+50)) != 2 {
+	if len(pending(t0+19)) != 0 || !slices.Equal(pending(t0+20), []Post{p}) {
 		t.Errorf("%+v", pending(t0+50))
+	}
+	none, only := map[ID]bool{a.Conversation: true}, map[string]bool{"web": true}
+	if l, err := s.DueLines(t0+50, none, nil, 10); err != nil || len(l) != 0 {
+		t.Errorf("a busy line: %+v, %v", l, err)
+	}
+	if l, err := s.DueLines(t0+50, nil, only, 10); err != nil || len(l) != 0 {
+		t.Errorf("a line of a full surface: %+v, %v", l, err)
 	}
 	head := s.Head()
 	p.State, p.Handle, p.Error = "done", "", ""
 	if err := s.MarkPost(p, t0); err != nil {
 		t.Fatal(err)
+	}
+	if len(pending(t0+49)) != 0 || pending(t0 + 50)[0].Text != "later" {
+		t.Errorf("the next of the line: %+v", pending(t0+50))
 	}
 	if all, err := s.Posts(a.Turn); err != nil || len(all) != 3 || all[0] != p || all[1].Part != 1 || all[2].Part != 2 || s.Head() != head {
 		t.Errorf("%+v, %v", all, err)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +28,11 @@ func reads(t *testing.T, s *Store) {
 	do(s.Attempts(a.Turn))
 	do(s.Steps(a.Turn))
 	do(s.Posts(a.Turn))
-	do(s.PendingPosts(t0, 10))
+	do(s.DueLines(t0, nil, nil, 10))
+	_, err := s.NextPost(a.Conversation, t0)
+	if !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
 	do(s.Chats(0, 1))
 	do(s.Chat("plan"))
 	do(s.Chat(a.Conversation.String()))

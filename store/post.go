@@ -88,18 +88,49 @@ func (s *Store) Posts(turn ID) (list []Post, err error) {
 	return list, wrap("read posts", err)
 }
 
-// PendingPosts reads posts that must go out: due by now and with no older one of their conversation
-// that is not due yet, soonest first and those due together oldest first, at most limit. One in state posting is among them: if nobody is handing it over, the
-// process that did has died and it may be out already.
-func (s *Store) PendingPosts(now Time, limit int) (list []Post, err error) {
+// Line is a conversation with something to be delivered, and where it stands.
+type Line struct {
+	Conversation ID
+	Surface      string
+	Channel      string
+}
+
+// DueLines reads the conversations whose oldest post that is not out is due, soonest first and those
+// due together oldest first, at most limit; those that are busy and those on full surfaces are passed over.
+func (s *Store) DueLines(now Time, busy map[ID]bool, full map[string]bool, limit int) (list []Line, err error) {
 	err = s.read(func(c *conn) error {
-		list, err = c.posts(`SELECT `+postColumns+` FROM posts p JOIN turns t ON t.id = p.turn
-			WHERE p.state IN ('pending', 'posting') AND p.next_try <= ?1 AND NOT EXISTS (SELECT 1 FROM posts q
-				WHERE q.conversation = p.conversation AND q.id < p.id AND q.state IN ('pending', 'posting') AND q.next_try > ?1)
-			ORDER BY p.next_try, p.id LIMIT ?2`, now, limit)
-		return err
+		return c.each(func(r row) error {
+			if len(list) >= limit {
+				return errEnough
+			}
+			var l Line
+			if err := r.Scan(&l.Conversation, &l.Surface, &l.Channel); err != nil {
+				return err
+			}
+			if !busy[l.Conversation] && !full[l.Surface] {
+				list = append(list, l)
+			}
+			return nil
+		}, `SELECT p.conversation, c.surface, c.channel FROM posts p CROSS JOIN conversations c ON c.id = p.conversation
+			WHERE p.state IN ('pending', 'posting') AND p.next_try <= ? AND NOT EXISTS (SELECT 1 FROM posts q
+				WHERE q.conversation = p.conversation AND q.id < p.id AND q.state IN ('pending', 'posting'))
+			ORDER BY p.next_try, p.id`, now)
 	})
-	return list, wrap("read pending posts", err)
+	return list, wrap("read what is to be delivered", err)
+}
+
+// NextPost reads the post of a conversation that must go out now: the oldest that is not out, as it is
+// at this moment, if it is due; ErrNotFound else. One in state posting may be it: if nobody is handing
+// it over, the process that did has died and it may be out already.
+func (s *Store) NextPost(conversation ID, now Time) (p Post, err error) {
+	err = s.read(func(c *conn) error {
+		return p.scan(c.one(`SELECT `+postColumns+` FROM posts p JOIN turns t ON t.id = p.turn
+			WHERE p.conversation = ? AND p.state IN ('pending', 'posting') ORDER BY p.id LIMIT 1`, conversation))
+	})
+	if err == nil && p.NextTry > now {
+		err = ErrNotFound
+	}
+	return p, wrap("read the next post", err)
 }
 
 // NextDelivery is when the next post or alert after now is to be tried; 0 if none waits.

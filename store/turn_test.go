@@ -357,8 +357,10 @@ func TestClampWaitsP16(t *testing.T) {
 	if gates[0].Until != now+1000 || gates[1].Until != now+10 {
 		t.Errorf("%+v", gates)
 	}
-	if list, err := s.PendingPosts(now+500, 9); err != nil || len(list) != 1 || list[0].NextTry != now+500 {
+	if list, err := s.DueLines(now+500, nil, nil, 9); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v", list, err)
+	} else if p, err := s.NextPost(list[0].Conversation, now+500); err != nil || p.NextTry != now+500 {
+		t.Errorf("%+v, %v", p, err)
 	}
 	if got := changesAfter(t, s, head); !slices.Equal(got, []string{"gate far", "turn " + far.String()}) {
 		t.Errorf("changes %v", got)
