@@ -33,6 +33,7 @@ type grammar struct {
 	Unpause  unpauseCmd  `cmd:"" help:"Send again."`
 	Ask      askCmd      `cmd:"" help:"Ask a bot one question, here on the terminal."`
 	Backup   backupCmd   `cmd:"" help:"Copy the store, also while the daemon runs."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Try tool servers."`
 	Selftest selftestCmd `cmd:"" help:"Prove on this machine that no turn is lost."`
 	Version  versionCmd  `cmd:"" help:"Print the versions of Holdfast, Go and SQLite."`
 }

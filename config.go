@@ -183,6 +183,9 @@ func (p place) read(file, text, dir string) *loaded {
 		l.Store.Dir = store.Default().Dir
 	}
 	l.Store.Dir = inside(dir, l.Store.Dir)
+	for i := range l.Bots {
+		l.Bots[i].FilesDir = inside(dir, l.Bots[i].FilesDir)
+	}
 	l.validate(doc)
 	l.Problems = doc.Problems()
 	l.NotYet = notYet(doc)

@@ -105,6 +105,20 @@ func TestWholeFileProblems(t *testing.T) {
 			`holdfast.toml:3: log.format: "xml" is not known here; write one of: text, json`,
 		}},
 		{"timezone", "timezone = \"Mars/Base\"", []string{`holdfast.toml:1: timezone: "Mars/Base" is no time zone; write a name like "Europe/Berlin"`}},
+		{"tools", bot + "tools = [\"fetsh\", \"time\", \"time\", \"zzzzzzzz\", \"note\"]\n[[mcp]]\nname = \"notes\"\ncommand = [\"x\"]", []string{
+			`holdfast.toml:3: bot.tools: "fetsh" is no tool; did you mean "fetch"?`,
+			`holdfast.toml:3: bot.tools: "time" stands there twice; take one out`,
+			`holdfast.toml:3: bot.tools: "zzzzzzzz" is no tool; write a section [[mcp]] with name = "zzzzzzzz", or one of: fetch, files, memory, schedule, send, time, notes`,
+			`holdfast.toml:3: bot.tools: "note" is no tool; did you mean "notes"?`,
+		}},
+		{"names of tool servers", bot + "[[mcp]]\nname = \"files\"\ncommand = [\"x\"]\n[[mcp]]\nname = \"a.b\"\ncommand = [\"x\"]\n[[mcp]]\nname = \"a_b\"\ncommand = [\"x\"]", []string{
+			`holdfast.toml:4: mcp.name: "files" is a built-in tool; write another name`,
+			`holdfast.toml:10: mcp.name: "a_b" and "a.b" begin the names of tools alike, since a dot becomes _ there; write another name`,
+		}},
+		{"visitors' tools", bot + "[web]\npublic = \"bot\"\npublic_tools = [\"timme\"]", []string{`holdfast.toml:5: web.public_tools: "timme" is no tool; did you mean "time"?`}},
+		{"files", bot + "tools = [\"files\"]", []string{
+			`holdfast.toml:1: bot.files_dir: is missing, since "files" stands in tools; write the path of a directory, which is made if it is not there`,
+		}},
 		{"instructions", bot + "instructions_file = \"nowhere\"\ninstructions = \"x\"", []string{`holdfast.toml:3: bot.instructions_file: stands beside instructions; write one of the two`}},
 		{"rate", "[web]\nvisitor = \"20\"", []string{`holdfast.toml:2: web.visitor: "20" is not a rate; write a count per hour or day, for example "20/h" or "500/d"`}},
 		{"all rooms at once, in the order of the file", "[engine]\nworkers = 0\n[log]\nlevel = \"x\"\n[[bot]]\nmodels = [\"x\"]\n[zoo]\n", []string{

@@ -38,11 +38,11 @@ func (l *loaded) validate(doc *config.Document) {
 		problem := doc.Section("bot", i)
 		b.Validate(problem)
 		l.validateModels(b, problem)
+		l.validateTools("tools", b.Tools, problem)
 	}
 	l.validateSurfaces(doc)
-	for i, c := range l.MCP {
-		c.Validate(doc.Section("mcp", i))
-	}
+	l.validateServers(doc)
+	l.validateTools("public_tools", l.Web.PublicTools, doc.Section("web"))
 	for i, s := range l.Schedules {
 		problem := doc.Section("schedule", i)
 		s.Validate(problem)
@@ -83,6 +83,41 @@ func (l *loaded) validateModels(b engine.Bot, problem func(key, what string)) {
 			continue
 		}
 		problem("models", fmt.Sprintf("%q names no known provider; write a section [provider.%s] with its base_url", m, name))
+	}
+}
+
+// validateServers judges the tool servers. Their names begin the names of their tools, so they must
+// differ also as tools spell them, and none may be a built-in's.
+func (l *loaded) validateServers(doc *config.Document) {
+	spelled := map[string]string{}
+	for i, c := range l.MCP {
+		problem := doc.Section("mcp", i)
+		c.Validate(problem)
+		if slices.Contains(tool.Builtin(), c.Name) {
+			problem("name", fmt.Sprintf("%q is a built-in tool; write another name", c.Name))
+		}
+		plain := strings.ReplaceAll(c.Name, ".", "_")
+		if other, taken := spelled[plain]; taken && other != c.Name {
+			problem("name", fmt.Sprintf("%q and %q begin the names of tools alike, since a dot becomes _ there; write another name", c.Name, other))
+		}
+		spelled[plain] = c.Name
+	}
+}
+
+// validateTools looks for every name in a list of tools.
+func (l *loaded) validateTools(key string, names []string, problem func(key, what string)) {
+	known := append(tool.Builtin(), column(l.MCP, func(c tool.Config) string { return c.Name })...)
+	for i, name := range names {
+		switch near := config.Nearest(name, known); {
+		case name == "": // the room has said so
+		case slices.Contains(names[:i], name):
+			problem(key, fmt.Sprintf("%q stands there twice; take one out", name))
+		case slices.Contains(known, name):
+		case near != "":
+			problem(key, fmt.Sprintf("%q is no tool; did you mean %q?", name, near))
+		default:
+			problem(key, fmt.Sprintf("%q is no tool; write a section [[mcp]] with name = %q, or one of: %s", name, name, strings.Join(known, ", ")))
+		}
 	}
 }
 

@@ -41,7 +41,8 @@ type Bot struct {
 	Models           []string       `toml:"models"`            // PROVIDER/MODEL; the first answers, the others are its fallback chain
 	Params           map[string]any `toml:"params"`
 	Tools            []string       `toml:"tools"`
-	Reply            string         `toml:"reply"` // "mention" | "thread" | "always"; "" = the surface's default
+	FilesDir         string         `toml:"files_dir"` // what its tool files works in; whoever reads the config makes it absolute
+	Reply            string         `toml:"reply"`     // "mention" | "thread" | "always"; "" = the surface's default
 	Operators        []string       `toml:"operators"`
 	MaxSteps         int            `toml:"max_steps"`
 	ContextTokens    int            `toml:"context_tokens"`

@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -58,6 +61,7 @@ func (b Bot) Validate(problem func(key, what string)) {
 	if slices.Contains(b.Tools, "") {
 		problem("tools", "has an empty name; write the names of built-in tools or of [[mcp]] sections")
 	}
+	b.validateFiles(problem)
 	if b.Reply != "" {
 		oneOf("reply", b.Reply, problem, "mention", "thread", "always")
 	}
@@ -77,6 +81,22 @@ func (b Bot) Validate(problem func(key, what string)) {
 	}
 	if b.PerPerson < 0 {
 		problem("per_person", "must be 0 (no limit) or more")
+	}
+}
+
+// validateFiles judges the directory of the tool files: there must be one, and a file is none.
+func (b Bot) validateFiles(problem func(key, what string)) {
+	uses := slices.Contains(b.Tools, "files")
+	info, err := os.Stat(b.FilesDir)
+	switch {
+	case uses && b.FilesDir == "":
+		problem("files_dir", `is missing, since "files" stands in tools; write the path of a directory, which is made if it is not there`)
+	case !uses && b.FilesDir != "":
+		problem("files_dir", `is of no use without "files" in tools; write it there, or leave this out`)
+	case uses && err == nil && !info.IsDir():
+		problem("files_dir", "is no directory; write the path of one")
+	case uses && err != nil && !errors.Is(err, fs.ErrNotExist):
+		problem("files_dir", fmt.Sprintf("cannot be used: %v; write the path of a directory", err))
 	}
 }
 

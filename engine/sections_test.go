@@ -43,6 +43,15 @@ func TestWrongSections(t *testing.T) {
 			`daily_tokens: must be 0 (no limit) or more`,
 			`per_person: must be 0 (no limit) or more`,
 		}},
+		{"files without a directory", Bot{Models: []string{"demo/demo"}, Tools: []string{"files"}, MaxSteps: 1, ContextTokens: 1}.Validate, []string{
+			`files_dir: is missing, since "files" stands in tools; write the path of a directory, which is made if it is not there`,
+		}},
+		{"a directory without files", Bot{Models: []string{"demo/demo"}, FilesDir: "x", MaxSteps: 1, ContextTokens: 1}.Validate, []string{
+			`files_dir: is of no use without "files" in tools; write it there, or leave this out`,
+		}},
+		{"a file as directory", Bot{Models: []string{"demo/demo"}, Tools: []string{"files"}, FilesDir: "sections.go", MaxSteps: 1, ContextTokens: 1}.Validate, []string{
+			`files_dir: is no directory; write the path of one`,
+		}},
 		{"bot without models", DefaultBot().Validate, []string{`models: is missing; write for example models = ["openai/gpt-5-mini"]`}},
 		{"empty schedule", Schedule{}.Validate, []string{
 			`cron: is missing; write five fields like "0 9 * * 1-5", or "@every 1h"`,

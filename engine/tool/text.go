@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -31,12 +32,31 @@ func whole(text string, n int) int {
 	return n
 }
 
-// FirstLine is the first line of a text that says something, without spaces around it.
-func FirstLine(text string) string {
+// FirstLine is the first line of a text that says something, as OneLine gives it.
+func FirstLine(text string, max int) string {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = OneLine(line, max); line != "" {
 			return line
 		}
 	}
 	return ""
+}
+
+// OneLine is a text in one line of at most max bytes: what would move a terminal's cursor, or turn the
+// direction of what stands beside it, is taken out.
+func OneLine(text string, max int) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= max {
+		return text
+	}
+	return text[:whole(text, max-len("…"))] + "…"
 }

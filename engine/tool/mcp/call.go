@@ -68,7 +68,7 @@ func (r *remote) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 // failed is what a call has come to that has no result.
 func (s *Server) failed(ctx context.Context, l *line, state fate, err error) (tool.Result, error) {
 	if said, ok := errors.AsType[*jsonrpc.Error](err); ok && state == answered {
-		return tool.Result{Text: tool.Cut("The tool server refuses the call: "+s.hide.from(printable(said.Message)), tool.MaxResult), Failed: true}, nil
+		return tool.Result{Text: "The tool server refuses the call: " + s.hide.from(tool.OneLine(said.Message, tool.MaxResult/2)), Failed: true}, nil
 	}
 	why := s.hide.from(l.why(ctx, err).Error())
 	if state == unknown {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -106,31 +105,8 @@ func said(texts []string, structured any) bool {
 // longestShort bounds a text that stands in a line beside others, in bytes.
 const longestShort = 200
 
-// short makes one line of at most 200 bytes of a text.
-func short(text string) string {
-	text = strings.Join(strings.Fields(printable(text)), " ")
-	if len(text) <= longestShort {
-		return text
-	}
-	keep := longestShort - len("…")
-	for keep > 0 && text[keep]&0xC0 == 0x80 {
-		keep--
-	}
-	return text[:keep] + "…"
-}
-
-// printable takes out what would move a terminal's cursor or turn the direction of a text.
-func printable(text string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD")))
-}
+// short makes such a line of a text.
+func short(text string) string { return tool.OneLine(text, longestShort) }
 
 // progress is what a server says of a call that goes on; "" if it says nothing.
 func progress(p *sdk.ProgressNotificationParams) string {

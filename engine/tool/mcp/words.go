@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+
+	"holdfast/engine/tool"
 )
 
 // longestLine is how much of a line that a program writes is kept, in bytes.
@@ -38,7 +40,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 }
 
 func (w *lastWords) flush() {
-	text := w.hide.from(printable(string(w.part)))
+	text := w.hide.from(tool.OneLine(string(w.part), longestLine))
 	w.part = w.part[:0]
 	if text == "" {
 		return
