@@ -72,6 +72,7 @@ func (s *Server) failed(ctx context.Context, l *line, state fate, err error) (to
 	}
 	why := s.hide.from(l.why(ctx, err).Error())
 	if state == unknown {
+		l.look()
 		return tool.Result{}, fmt.Errorf("the tool server %s broke off in the middle of the call: %s; %w", s.c.Name, why, tool.ErrUnknown)
 	}
 	return tool.Result{}, fmt.Errorf("the tool server %s did not take the call: %s", s.c.Name, why)
@@ -84,7 +85,7 @@ const (
 	unknown  fate = iota // it may have been done
 	answered             // the server says that it was not
 	refused              // it was turned away before it reached the tool
-	lost                 // nothing was sent
+	lost                 // nothing was sent, or nobody knew the session
 )
 
 // call makes one try. It returns as soon as ctx ends; the server is then told so.
@@ -107,12 +108,24 @@ func (l *line) call(ctx context.Context, params sdk.CallToolParams, c tool.Call)
 		r, err := l.session.CallTool(way.trace(ctx), &params)
 		came <- answer{r, err}
 	})
+	var a answer
 	select {
-	case a := <-came:
-		return a.result, l.fate(way, a.err), a.err
+	case a = <-came:
 	case <-ctx.Done():
-		return nil, unknown, ctx.Err()
+		a.err = ctx.Err()
 	}
+	if errors.Is(a.err, context.Canceled) && l.ctx.Err() != nil { // the caller knows if it was its own context
+		a.err = l.givenUp()
+	}
+	return a.result, l.fate(way, a.err), a.err
+}
+
+// givenUp says why a line that was closed did not bring an answer.
+func (l *line) givenUp() error {
+	if l.child != nil {
+		return fmt.Errorf("the program %s", l.child.ended())
+	}
+	return errors.New("the line has broken")
 }
 
 // rejectedByTransport is the code of the library's own error for a request that an HTTP status has turned
@@ -121,13 +134,15 @@ const rejectedByTransport = -32005
 
 // fate tells how far a call with an error has come.
 func (l *line) fate(way *passage, err error) fate {
-	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) || l.child == nil && !way.sent.Load() {
+	status := int(way.status.Load())
+	unsent := l.child == nil && !way.sent.Load()
+	if unsent || status == http.StatusNotFound || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
 		return lost
 	}
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code != rejectedByTransport {
 		return answered
 	}
-	if status := int(way.status.Load()); status >= 400 && status < 500 || status == http.StatusServiceUnavailable {
+	if status >= 400 && status < 500 || status == http.StatusServiceUnavailable {
 		return refused
 	}
 	return unknown

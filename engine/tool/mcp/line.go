@@ -35,7 +35,7 @@ type line struct {
 	ended   chan struct{}  // closed when the line is dead
 	waits   sync.WaitGroup // whoever waits for its end
 	calls   sync.WaitGroup // calls that are under way, also those that nobody waits for any more
-	changed chan struct{}  // holds one if the server says that its tools have changed
+	changed chan struct{}  // holds one if the tools have to be listed again
 
 	mu     sync.Mutex
 	listen map[any]func(*sdk.ProgressNotificationParams) // by token, of the calls under way
@@ -84,14 +84,9 @@ func (s *Server) dial(ctx context.Context, old bool) (l *line, err error) {
 // ask people, or look at files through us.
 func (s *Server) client(l *line) *sdk.Client {
 	c := sdk.NewClient(&sdk.Implementation{Name: "holdfast", Version: s.version}, &sdk.ClientOptions{
-		Capabilities:   &sdk.ClientCapabilities{},
-		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
-			select {
-			case l.changed <- struct{}{}:
-			default:
-			}
-		},
+		Capabilities:                &sdk.ClientCapabilities{},
+		MultiRoundTrip:              &sdk.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.look() },
 		ProgressNotificationHandler: func(_ context.Context, n *sdk.ProgressNotificationClientRequest) { l.progressed(n.Params) },
 	})
 	c.AddReceivingMiddleware(decline)
@@ -125,6 +120,9 @@ func (l *line) progressed(p *sdk.ProgressNotificationParams) {
 	}
 }
 
+// errGone is what list wraps if nothing can be sent any more: the line is dead.
+var errGone = errors.New("the line is dead")
+
 // list asks for all tools, page by page.
 func (l *line) list(ctx context.Context) (tools []*sdk.Tool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, listing)
@@ -132,15 +130,27 @@ func (l *line) list(ctx context.Context) (tools []*sdk.Tool, err error) {
 	if r := l.session.InitializeResult(); r == nil || r.Capabilities == nil || r.Capabilities.Tools == nil {
 		return nil, nil // the protocol forbids to ask
 	}
-	for t, err := range l.session.Tools(ctx, nil) {
-		if err != nil {
-			return nil, l.why(ctx, fmt.Errorf("list its tools: %w", err))
+	way := &passage{}
+	for t, err := range l.session.Tools(way.trace(ctx), nil) {
+		switch {
+		case err != nil && ctx.Err() == nil && l.fate(way, err) == lost:
+			return nil, fmt.Errorf("%w: %w", errGone, l.why(ctx, err))
+		case err != nil:
+			return nil, fmt.Errorf("list its tools: %w", l.why(ctx, err))
 		}
 		if tools = append(tools, t); len(tools) > mostList {
 			return nil, fmt.Errorf("it lists more than %d tools", mostList)
 		}
 	}
 	return tools, nil
+}
+
+// look has the list asked for again, which also finds out whether the line is alive.
+func (l *line) look() {
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
 }
 
 // why makes plain words of an error on the line.

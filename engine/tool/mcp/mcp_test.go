@@ -391,11 +391,26 @@ func TestHTTPCut(t *testing.T) {
 	}
 	look := p.tool(t, "far_look")
 	server.CloseClientConnections()
-	server.Listener.Close()
+	server.Close()
+	p.web.CloseIdleConnections() // one that is dying may have taken a call
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err = look.Call(ctx, tool.Call{})
 	if err == nil || errors.Is(err, tool.ErrUnknown) || strings.Contains(err.Error(), secret) {
+		t.Error(err)
+	}
+	p.until(t, "down", func() bool { return p.state == Down && strings.Contains(p.problem, "refused") })
+}
+
+// TestHTTPGoneAfterACut: a call that was cut off has the line looked after at once, not at the next
+// look in some minutes.
+func TestHTTPGoneAfterACut(t *testing.T) {
+	var server *httptest.Server
+	peer := newPeer(t.TempDir(), func() { server.Listener.Close(); server.CloseClientConnections() })
+	server = httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return peer }, &sdk.StreamableHTTPOptions{Stateless: true}))
+	defer server.Close()
+	p := run(t, "", tool.Config{Name: "far", URL: server.URL})
+	if _, err := p.tool(t, "far_crash").Call(t.Context(), tool.Call{}); !errors.Is(err, tool.ErrUnknown) {
 		t.Error(err)
 	}
 	p.until(t, "down", func() bool { return p.state == Down && strings.Contains(p.problem, "refused") })

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -76,9 +75,12 @@ func (s *Server) hold(ctx context.Context, old bool) (greeted bool, err error) {
 		case <-l.changed:
 		case <-look:
 		}
-		if found, err := l.list(ctx); err == nil {
+		switch found, err := l.list(ctx); {
+		case err == nil:
 			s.keep(found)
-		} else if ctx.Err() == nil {
+		case errors.Is(err, errGone):
+			return true, err
+		case ctx.Err() == nil:
 			s.log.Warn("tool server does not list its tools", "why", s.hide.from(err.Error()))
 		}
 	}
@@ -86,13 +88,10 @@ func (s *Server) hold(ctx context.Context, old bool) (greeted bool, err error) {
 
 // over says why a line has ended by itself.
 func (l *line) over() error {
-	if l.child != nil {
-		return fmt.Errorf("the program %s", l.child.ended())
-	}
-	if err := l.session.Wait(); err != nil {
+	if err := l.session.Wait(); err != nil && l.child == nil {
 		return err
 	}
-	return errors.New("it has closed the line")
+	return l.givenUp()
 }
 
 // drop has a line made again that a call has found dead.
