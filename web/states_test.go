@@ -157,6 +157,60 @@ func operator(d *webtest.Daemon) {
 	journal(d, "t2")
 }
 
+// call is a tool call of a turn.
+func call(id, name, title, args, st string, ms, result any) object {
+	return object{"id": id, "name": name, "title": title, "args": args, "state": st, "ms": ms, "result": result, "progress": nil, "at": at(40 * time.Second)}
+}
+
+// calls are some in every state.
+func calls() []object {
+	busy := call("k2", "notes_read_file", "Read a file", `{"path":"/srv/notes/launch.md"}`, "running", nil, nil)
+	busy["progress"] = "2 of 5 pages"
+	return []object{
+		call("k1", "notes_search", "Search notes", `{"query":"launch date","limit":5}`, "done", 184, "launch.md: the launch is on 4 May"),
+		busy,
+		call("k3", "fetch", "Fetch a page", `{"url":"https://example.org/a/very/long/path/that/goes/on/and/on/and/does/not/break/by/itself"}`, "failed", 10004, "it did not answer within 10 s"),
+		call("k4", "mail_send", "Send a mail", `{"to":"ada@example.org"}`, "unknown", 900, nil),
+		call("k5", "notes_delete", "Delete a file", `{"path":"/srv/notes/old.md"}`, "denied", 0, "denied by a person"),
+	}
+}
+
+// approving is a turn that asks whether it may.
+func approving(id, kind string) object {
+	return turn(id, "parked", object{"version": 4, "wait_from": "approval", "reason": object{"why": "approval", "class": nil, "status": 0, "provider": nil, "model": nil, "text": "a call has to be approved"}, "calls": []object{
+		call("k1", "notes_search", "Search notes", `{"query":"launch date"}`, "done", 184, "launch.md"),
+		call("k2", "mail_send", "Send a mail", `{}`, "asked", nil, nil),
+	}, "approval": object{"id": "ap1", "asked": at(30 * time.Second), "kind": kind, "calls": []object{
+		{"id": "k2", "name": "mail_send", "title": "Send a mail", "args": `{"to":"ada@example.org","subject":"Launch","body":"We launch on 4 May.\nBring \u202ecake"}`, "destructive": false},
+		{"id": "k3", "name": "notes_delete", "title": "Delete a file", "args": `{"path":"/srv/notes/draft.md"}`, "destructive": true},
+	}}})
+}
+
+func schedule(name, source string, more object) object {
+	s := object{"name": name, "bot": "bot", "cron": "0 9 * * 1-5", "timezone": "Europe/Berlin", "prompt": "Summarise what is open.", "to": "slack:ada/C0123", "source": source, "next": at(-5 * time.Hour), "last": at(19 * time.Hour), "last_turn": "t1", "paused": false, "missed": "once"}
+	for k, v := range more {
+		s[k] = v
+	}
+	return s
+}
+
+// things is an operator's page with schedules, memory and usage.
+func things(d *webtest.Daemon) {
+	again(d)
+	d.Has = []string{"schedules", "memory", "usage"}
+	d.Bots = []object{{"name": "bot", "models": []string{"demo/demo"}}, {"name": "reports", "models": []string{"demo/demo"}}}
+	d.Put("turn", approving("t2", "approval"))
+	d.Put("schedule", schedule("standup", "config", nil))
+	d.Put("schedule", schedule("water-the-plants", "bot", object{"cron": "@every 48h", "to": "web:c1", "prompt": "Remind Ada to water the plants.", "last": nil, "last_turn": nil, "missed": "skip"}))
+	d.Put("schedule", schedule("weekly", "config", object{"bot": "reports", "paused": true, "next": nil}))
+	d.Put("memory", object{"id": "m1", "bot": "bot", "person": "slack:U1", "text": "Ada prefers metric units.", "at": at(50 * time.Hour), "conversation": "c1"})
+	d.Put("memory", object{"id": "m2", "bot": "reports", "person": nil, "text": "The launch is on 4 May.", "at": at(3 * time.Hour), "conversation": nil})
+	for i, day := range []string{"2026-11-30", "2026-11-29"} {
+		d.Put("usage", object{"id": day + "a", "day": day, "bot": "bot", "model": "openai/gpt-5-mini", "requests": 41 + i, "tokens_in": 182004, "tokens_out": 9120, "cost": 0.064})
+		d.Put("usage", object{"id": day + "b", "day": day, "bot": "reports", "model": free, "requests": 7, "tokens_in": 20311, "tokens_out": 801, "cost": nil})
+	}
+}
+
 func journal(d *webtest.Daemon, id string) {
 	d.Put("attempt", attempt(id, 1, 200*time.Second, 503, "server", "retry", "L1", "backoff", 400))
 	d.Put("attempt", attempt(id, 2, 199*time.Second, 503, "server", "retry", "L1", "backoff", 800))
@@ -252,6 +306,38 @@ func states() []state {
 		}, wait: `document.querySelector(".hljs-keyword")`, then: func(t *webtest.Tab) {
 			t.Say("Does this stay here?")
 			t.Wait(`document.querySelector(".refused") && document.querySelector("#composer").value === "Does this stay here?"`)
+		}},
+		{name: "versions", path: chatPath, setup: func(d *webtest.Daemon) {
+			others(d)
+			d.Put("chat", chat("c1", "Names for a boat", 0, "done"))
+			exchange(d, "t1", 90*time.Second, true, nil)
+			exchange(d, "t2", 80*time.Second, false, "t1")
+		}, wait: `document.querySelector(".versions")`},
+		{name: "tools", path: chatPath, setup: func(d *webtest.Daemon) {
+			again(d)
+			d.Put("turn", turn("t2", "running", object{"calls": calls()}))
+		}, wait: `document.querySelectorAll(".call").length === 5`, then: func(t *webtest.Tab) {
+			webtest.Eval[bool](t, `(document.querySelectorAll(".call summary").forEach((s, i) => i % 2 || s.click()), true)`)
+			t.Wait(`document.querySelectorAll(".call[open] .raw").length >= 4`)
+		}},
+		{name: "tools done", path: chatPath, setup: func(d *webtest.Daemon) {
+			again(d)
+			list := calls()
+			list[1]["state"], list[1]["ms"] = "done", 20
+			d.Put("turn", turn("t2", "done", object{"outcome": "answered", "calls": list}))
+			d.Put("message", told("4", "t2", "answer", "<p>The launch is on 4 May.</p>", 20*time.Second))
+		}, wait: `document.querySelector("[data-turn=t2] summary")?.innerText.trim() === "5 tool calls"`},
+		{name: "approval", path: chatPath, setup: func(d *webtest.Daemon) {
+			again(d)
+			d.Put("turn", approving("t2", "approval"))
+		}, wait: `document.querySelectorAll(".asked li").length === 2`},
+		{name: "approval unknown", path: chatPath, setup: func(d *webtest.Daemon) {
+			again(d)
+			d.Put("turn", approving("t2", "unknown"))
+		}, wait: `document.querySelector(".asks").innerText.includes("Leave it")`},
+		{name: "operator things", path: "/operator", setup: things, wait: `document.querySelector("#usage tfoot") && document.querySelectorAll("#memory li").length === 2 && document.querySelectorAll("#schedules li").length === 3 && document.querySelector("#approvals")`},
+		{name: "operator things below", path: "/operator", setup: things, wait: `document.querySelector("#usage tfoot")`, then: func(t *webtest.Tab) {
+			webtest.Eval[bool](t, `(document.querySelector("#schedules").scrollIntoView(), true)`)
 		}},
 		{name: "operator", path: "/operator", setup: operator, wait: `document.querySelectorAll(".row .digits").length >= 3`, log: true},
 		{name: "operator below", path: "/operator", setup: operator, wait: `document.querySelectorAll(".row .digits").length >= 3`, log: true, then: func(t *webtest.Tab) {

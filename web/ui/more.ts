@@ -1,6 +1,7 @@
 // The second bundle: what a chat can do without. The page fetches it at the first need and keeps
 // what has state, see shared.ts.
 
+export { Calls } from "./more/calls";
 export { DemoKeys } from "./more/demokeys";
 export { Edit } from "./more/edit";
 export { Login } from "./more/login";

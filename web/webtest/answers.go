@@ -162,3 +162,17 @@ func (d *Daemon) turnsOf(messages []Object) (list []Object) {
 	}
 	return list
 }
+
+// list answers with all objects of a kind that hold what is searched for.
+func (d *Daemon) list(w http.ResponseWriter, field, kind string, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := []Object{}
+	for _, o := range d.objects[kind] {
+		text, _ := o["text"].(string)
+		if bot := r.FormValue("bot"); (bot == "" || o["bot"] == bot) && strings.Contains(text, r.FormValue("q")) {
+			found = append(found, o)
+		}
+	}
+	d.reply(w, Object{field: found, "next": nil, "currency": "EUR"})
+}

@@ -44,6 +44,8 @@ type Daemon struct {
 	Visitor bool
 	// Messages is how many of them a snapshot or a page of older ones has at most; 0 = all.
 	Messages int
+	// Has is what of the operator's page there is: "schedules", "memory", "usage".
+	Has []string
 
 	t     testing.TB
 	pages fs.FS
@@ -90,6 +92,9 @@ func NewDaemon(t testing.TB, pages fs.FS) *Daemon {
 	mux.HandleFunc("GET /api/v1/turns/{id}", d.turn)
 	mux.HandleFunc("GET /api/v1/chats", d.chats)
 	mux.HandleFunc("GET /api/v1/chats/{id}/messages", d.messages)
+	mux.HandleFunc("GET /api/v1/schedules", func(w http.ResponseWriter, r *http.Request) { d.list(w, "schedules", "schedule", r) })
+	mux.HandleFunc("GET /api/v1/memory", func(w http.ResponseWriter, r *http.Request) { d.list(w, "memories", "memory", r) })
+	mux.HandleFunc("GET /api/v1/usage", func(w http.ResponseWriter, r *http.Request) { d.list(w, "days", "usage", r) })
 	mux.HandleFunc("GET /ws", d.socket)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", csp)
@@ -163,12 +168,15 @@ func (d *Daemon) Drop(code int) {
 	}
 }
 
-// Put stores an object of a kind (chat, message, turn, attempt, gate, alert, provider) and tells open pages.
+// Put stores an object of a kind (chat, message, turn, attempt, gate, alert, provider, and for lists
+// schedule, memory, usage) and tells open pages.
 func (d *Daemon) Put(kind string, o Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.seq++
-	same := func(x Object) bool { return x["id"] == o["id"] && x["turn"] == o["turn"] && x["n"] == o["n"] }
+	same := func(x Object) bool {
+		return x["id"] == o["id"] && x["turn"] == o["turn"] && x["n"] == o["n"] && x["name"] == o["name"]
+	}
 	if i := slices.IndexFunc(d.objects[kind], same); i >= 0 {
 		d.objects[kind][i] = o
 	} else {
@@ -181,6 +189,17 @@ func (d *Daemon) Put(kind string, o Object) {
 		if kind != "message" && kind != "attempt" || l.chat == o["chat"] || kind == "attempt" {
 			l.send(Object{"t": "ev", "seq": d.seq, "k": kind, "d": o})
 		}
+	}
+}
+
+// Remove takes an object away.
+func (d *Daemon) Remove(kind, field string, value any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seq++
+	d.objects[kind] = slices.DeleteFunc(d.objects[kind], func(o Object) bool { return o[field] == value })
+	for l := range d.conns {
+		l.send(Object{"t": "ev", "seq": d.seq, "k": "removed", "d": Object{"kind": kind, "id": value}})
 	}
 }
 
@@ -270,7 +289,7 @@ func (d *Daemon) greet(l *line, chat string) {
 	defer d.mu.Unlock()
 	l.chat = chat
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
-	page := Object{"version": "0.1.0", "bots": d.Bots, "demo": d.Demo, "public_url": ""}
+	page := Object{"version": "0.1.0", "bots": d.Bots, "demo": d.Demo, "public_url": "", "has": d.Has}
 	if d.Visitor {
 		page = Object{"version": "0.1.0", "bots": []Object{{"name": "bot", "models": []string{}}}, "demo": false, "public_url": "", "visitor": true, "codes": true}
 	}

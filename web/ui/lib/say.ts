@@ -37,6 +37,7 @@ export const failed = (e: unknown) => tell(e instanceof Error ? e.message : Stri
 // edge says what a change of a turn's state means, "" for nothing worth saying.
 export function edge(was: Turn | undefined, is: Turn): string {
   if (was?.state === is.state && was?.retry_at === is.retry_at) return "";
+  if (is.approval) return "Your approval is asked for.";
   if (waiting(is)) return is.retry_at ? `${because(is.reason)}. Goes on at ${hhmmss(is.retry_at)}.` : `${because(is.reason)}. The message is kept.`;
   if (is.state === "running" && was && waiting(was)) return "Trying again.";
   if (is.state === "running" && was?.state !== "running") return "The answer is on its way.";
@@ -57,7 +58,7 @@ export function start(chat: () => string): void {
       if (t.chat !== id || (!was && t.state === "done")) continue;
       const text = edge(was, t);
       if (text) status.value = text;
-      if (was && was.state !== "done" && t.state === "done" && document.hidden) mark(true);
+      if (was && was.state !== "done" && (t.state === "done" || t.approval) && document.hidden) mark(true);
     }
   });
   let before = phase.peek();

@@ -60,6 +60,65 @@ export interface Turn {
   model: string | null;
   text: string | null;
   error: string | null;
+  calls?: Call[]; // of tools, in order
+  approval?: Approval | null; // what it waits for a person's word on
+}
+
+export type CallState = "asked" | "running" | "done" | "failed" | "unknown" | "denied";
+
+// Call is one call of a tool. Arguments and result are cut at 4 KB.
+export interface Call {
+  id: string;
+  name: string;
+  title: string;
+  args: string; // JSON
+  state: CallState;
+  ms: number | null;
+  result: string | null;
+  progress: string | null; // what a running one says of itself
+  at: string;
+}
+
+export interface Approval {
+  id: string;
+  asked: string;
+  kind: "approval" | "unknown"; // unknown: a call was cut off, and it may have happened
+  calls: { id: string; name: string; title: string; args: string; destructive: boolean }[];
+}
+
+export interface Schedule {
+  name: string;
+  bot: string;
+  cron: string;
+  timezone: string;
+  prompt: string;
+  to: string;
+  source: "config" | "bot";
+  next: string | null;
+  last: string | null;
+  last_turn: string | null;
+  paused: boolean;
+  missed: string; // "once" | "skip"
+}
+
+export interface Memory {
+  id: string;
+  bot: string;
+  person: string | null;
+  text: string;
+  at: string;
+  conversation: string | null;
+}
+
+// Used is what one model has used for one bot on one day.
+export interface Used {
+  day: string;
+  bot: string;
+  model: string;
+  requests: number;
+  tokens_in: number;
+  tokens_out: number;
+  cost: number | null; // null without a price
 }
 
 export interface Attempt {
@@ -151,6 +210,7 @@ export interface Page {
   demo: boolean;
   public_url: string;
   visitor?: boolean; // somebody without a login, who may chat and nothing else
+  has?: string[]; // of what the operator's page can show: "schedules", "memory", "usage"
   codes?: boolean; // a visitor may have a code, with which he is served like people who are known
 }
 

@@ -1,21 +1,26 @@
-// The operator's page: how many turns stand where, what is wrong, what waits and what was lately, what
+// The operator's page, shown once its first answers are here, so that nothing moves: how many turns stand where, what is wrong, what waits and what was lately, what
 // comes up, how models and surfaces are, and the daemon's log.
 
-import { Icon, MenuButton, now, providers, title, useEffect, useMemo, useSignal } from "#app";
+import { Icon, MenuButton, now, page, providers, title, useEffect, useMemo, useSignal } from "#app";
 import type { Health, TurnState } from "../lib/wire";
 import { span, stateWord, when } from "../lib/words";
 import type { IconName } from "../view/icon";
 import { Alerts } from "./alerts";
+import { Approvals } from "./approval";
 import { Bots } from "./bots";
 import { Log } from "./log";
+import { Memories } from "./memory";
 import { PausedAll } from "./pause";
 import { polled, usePoll } from "./poll";
 import { Providers } from "./providers";
-import { Turns, type Filter } from "./turns";
+import { Schedules } from "./schedules";
+import { Turns, type Filter, type TurnList } from "./turns";
 import { Upcoming } from "./upcoming";
+import { Usage } from "./usage";
 
 export function Operator() {
   const health = useMemo(() => polled<Health>(), []);
+  const list = useMemo(() => polled<TurnList>(), []);
   const filter = useSignal<Filter>("waiting");
   const again = usePoll("/api/v1/state", health, (v) => v.providers?.forEach((p) => providers.put(p.id, p)));
   useEffect(() => {
@@ -23,6 +28,7 @@ export function Operator() {
   }, []);
   const h = health.value.value;
   const paused = h?.paused ?? [];
+  const has = (part: string) => page.value?.has?.includes(part);
   return (
     <main class="operator" id="main">
       <header class="head">
@@ -30,16 +36,21 @@ export function Operator() {
         <h1>Operator</h1>
         {h && <span class="head-model">Holdfast {h.version}, up {span(h.uptime_s * 1000)}</span>}
       </header>
-      <div class="operator-body">
+      {health.error.value && !h && <p class="nothing state bad"><Icon name="failed" />{health.error.value}</p>}
+      <div class="operator-body" hidden={!h || !(list.value.value || list.error.value)}>
         {health.error.value && <p class="state bad"><Icon name="failed" />{health.error.value}</p>}
         {h && <PausedAll paused={paused} again={again} />}
         {h && <Counts h={h} filter={filter.value} pick={(f) => (filter.value = f)} />}
         <Alerts />
-        <Turns filter={filter.value} />
+        <Approvals />
+        <Turns filter={filter.value} list={list} />
         {h && <Upcoming h={h} />}
+        {has("schedules") && <Schedules />}
         <Providers paused={paused} again={again} />
         <Bots paused={paused} again={again} />
         {h && <Surfaces h={h} />}
+        {has("memory") && <Memories />}
+        {has("usage") && <Usage />}
         <Log />
       </div>
     </main>

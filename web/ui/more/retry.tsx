@@ -1,12 +1,14 @@
 // The retry bubble: what a waiting turn shows in place of its answer.
 
 import { act, Countdown, Folded, now, Press, Refusal, second, tell } from "#app";
-import type { Turn } from "../lib/wire";
+import type { Approval, Turn } from "../lib/wire";
 import { because, count, hhmmss, stateWord, wakes } from "../lib/words";
+import { Ask } from "./approval";
 import { Why } from "./why";
 
 export function Retry({ turn: t }: { turn: Turn }) {
   const stale = t.reason?.why === "stale";
+  if (t.approval) return <Asks t={t} a={t.approval} />;
   return (
     <section class="retry" aria-label="Waiting to try again">
       <Ring at={t.retry_at} ms={t.wait_ms} />
@@ -28,12 +30,27 @@ export function Retry({ turn: t }: { turn: Turn }) {
         </p>
       </div>
       <div class="retry-acts">
-        {t.reason?.why !== "approval" && <TryNow turn={t} word={stale ? "Yes" : undefined} />}
+        <TryNow turn={t} word={stale ? "Yes" : undefined} />
         <Press act={() => act("turn.stop", t.id)} icon={stale ? "close" : "stop"}>
           {stale ? "No" : "Stop"}
         </Press>
       </div>
       <Folded word="Why the wait">{() => <Why id={t.id} />}</Folded>
+    </section>
+  );
+}
+
+// Asks is a turn that waits for a person's word.
+function Asks({ t, a }: { t: Turn; a: Approval }) {
+  return (
+    <section class="retry asks" aria-label="Waiting for your word">
+      <Ask a={a} />
+      <p class="dim">
+        {wakes(t)} Nobody else is held up.
+        <Press kind="quiet small" act={() => act("turn.stop", t.id)} icon="stop">
+          Stop
+        </Press>
+      </p>
     </section>
   );
 }

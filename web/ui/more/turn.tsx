@@ -3,7 +3,9 @@
 import { act, attempts, chats, Countdown, Folded, Icon, MenuButton, Press, putAttempt, putTurn, State, Time, title, turns, useEffect, useMemo } from "#app";
 import { live, waiting, type Turn, type TurnDetail } from "../lib/wire";
 import { because, count, fullTime, hhmmss, wakes, whyDelay } from "../lib/words";
+import { Ask } from "./approval";
 import { Attempts } from "./attempts";
+import { Calls } from "./calls";
 import { polled, usePoll } from "./poll";
 import { TryNow } from "./retry";
 import { Timeline } from "./timeline";
@@ -32,6 +34,12 @@ export function TurnView({ id }: { id: string }) {
         {!t && detail.error.value && <p class="state bad"><Icon name="failed" />{detail.error.value}</p>}
         {t && <Standing t={t} />}
         {t && <Facts t={t} />}
+        {!!t?.calls?.length && (
+          <section>
+            <h2>Tools</h2>
+            <Calls calls={t.calls} done={false} />
+          </section>
+        )}
         {t && <Requests t={t} />}
         {d && <Journal name="Journal" rows={d.steps} none="No steps: the answer came in one reply." />}
         {d && <Journal name="Posts" rows={d.posts} none="Nothing was posted yet." />}
@@ -57,9 +65,14 @@ function Standing({ t }: { t: Turn }) {
         </p>
       )}
       {waits && <p class="dim">{[whyDelay(t), wakes(t)].filter(Boolean).join(" ")}</p>}
+      {waits && t.approval && (
+        <div class="retry asks">
+          <Ask a={t.approval} />
+        </div>
+      )}
       {t.error && <p>{t.error}</p>}
       <div class="row-acts">
-        {waits && <TryNow turn={t} />}
+        {waits && !t.approval && <TryNow turn={t} />}
         {live(t) && (
           <Press act={() => act("turn.cancel", t.id)} icon="close">
             Cancel

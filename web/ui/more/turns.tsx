@@ -1,9 +1,9 @@
 // Turns as a list that filters, with what can be done to one of them or to all that are shown.
 
-import { act, chats, Countdown, now, Press, putTurn, State, tell, Time, turns, useEffect, useMemo, useSignal } from "#app";
+import { act, chats, Countdown, now, Press, putTurn, State, tell, Time, turns, useEffect, useSignal } from "#app";
 import { waiting, type Turn, type TurnState } from "../lib/wire";
 import { because, count, hhmmss, stateWord, wakes, when } from "../lib/words";
-import { polled, usePoll } from "./poll";
+import { usePoll, type Polled } from "./poll";
 import { TryNow } from "./retry";
 
 export type Filter = "waiting" | "all" | TurnState;
@@ -11,8 +11,12 @@ export type Filter = "waiting" | "all" | TurnState;
 const query = (f: Filter) => (f === "waiting" ? "waiting=true&" : f === "all" ? "" : `state=${f}&`);
 const fits = (f: Filter, t: Turn) => f === "all" || (f === "waiting" ? waiting(t) : t.state === f);
 
-export function Turns({ filter }: { filter: Filter }) {
-  const list = useMemo(() => polled<{ turns: Turn[] | null; next: string | null }>(), []);
+export interface TurnList {
+  turns: Turn[] | null;
+  next: string | null;
+}
+
+export function Turns({ filter, list }: { filter: Filter; list: Polled<TurnList> }) {
   usePoll(`/api/v1/turns?${query(filter)}limit=50`, list, (v) => v.turns?.forEach(putTurn));
   const rows = (list.value.value?.turns ?? []).map((t) => turns.get(t.id) ?? t).filter((t) => fits(filter, t));
   const name = filter === "waiting" ? "Waiting turns" : filter === "all" ? "Latest turns" : `${stateWord(filter)} turns`;
@@ -104,7 +108,7 @@ function TurnRow({ t }: { t: Turn }) {
       )}
       {t.state !== "done" && (
         <div class="row-acts">
-          {can && <TryNow turn={t} />}
+          {can && !t.approval && <TryNow turn={t} />}
           <Press act={() => act("turn.cancel", t.id)} icon="close" label={`Cancel turn ${t.id}`}>
             Cancel
           </Press>

@@ -28,12 +28,12 @@ export function State({ state, outcome }: { state: TurnState; outcome?: Outcome 
 // late is how long after its time a wait is called overdue.
 const late = 10_000;
 
-// Countdown shows the time left until `at`, by the server's clock.
-export function Countdown({ at }: { at: string }) {
+// Countdown shows the time left until `at`, by the server's clock, and the word once it is over.
+export function Countdown({ at, word = "Retrying…" }: { at: string; word?: string }) {
   clock.second.value;
   const left = Date.parse(at) - clock.now();
   if (left > 0) return <span class="digits">{digits(left)}</span>;
-  return <span>{left > -late ? "Retrying…" : "Waiting for the daemon"}</span>;
+  return <span>{left > -late ? word : "Waiting for the daemon"}</span>;
 }
 
 // Press is a button that carries out something and is busy meanwhile. What goes wrong is said in a

@@ -4,7 +4,7 @@
 import { act } from "../lib/api";
 import { memo } from "../lib/memo";
 import { page, stream, turns } from "../lib/state";
-import { waiting, type Message, type Turn } from "../lib/wire";
+import { waiting, type Call, type Message, type Turn } from "../lib/wire";
 import type { Choice } from "../lib/versions";
 import { because, count, hhmm } from "../lib/words";
 import { CopyButton, Press, State, Time } from "./bits";
@@ -24,6 +24,7 @@ export const Bubble = memo(function Bubble({ turn, posts, last, choice, pick }: 
   const t = turns.get(turn);
   return (
     <article class="bubble" data-turn={turn} aria-label={t ? `Answer of ${t.bot}` : "Answer"}>
+      {!!t?.calls?.length && <Calls t={t} calls={t.calls} />}
       {body(t, turn, posts, last)}
       {choice && <Versions c={choice} pick={pick} />}
     </article>
@@ -58,6 +59,11 @@ function Post({ m }: { m: Message }) {
 function Waits({ t }: { t: Turn }) {
   const why = <p class="working">{because(t.reason)}</p>;
   return page.value?.visitor ? why : <More view={(m) => <m.Retry turn={t} />} meanwhile={why} />;
+}
+
+// Calls is what was done for the answer besides talking.
+function Calls({ t, calls }: { t: Turn; calls: Call[] }) {
+  return <More view={(m) => <m.Calls calls={calls} done={t.state === "done"} />} meanwhile={<p class="working">{count(calls.length, "tool call")}</p>} />;
 }
 
 // Versions turns to an earlier or later version of an answer.

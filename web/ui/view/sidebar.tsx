@@ -117,7 +117,9 @@ const lineWords = { connecting: "Connecting", live: "Connected", down: "Reconnec
 const lookWords = { system: "as the system", light: "light", dark: "dark" };
 
 function Bottom() {
-  const waits = turns.all().filter(waiting).length;
+  const open = turns.all().filter(waiting);
+  const asks = open.filter((t) => t.approval).length;
+  const waits = open.length - asks;
   const bad = alerts.all().filter((a) => !a.acked).length;
   return (
     <div class="side-bottom">
@@ -125,6 +127,7 @@ function Bottom() {
         <Icon name="gauge" />
         <span class="row-title">Operator</span>
         {bad > 0 && <span class="badge bad">{bad} {bad === 1 ? "alert" : "alerts"}</span>}
+        {asks > 0 && <span class="badge wait">{asks} to approve</span>}
         {waits > 0 && <span class="badge wait">{waits} waiting</span>}
       </a>
       <div class="side-line">
