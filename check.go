@@ -16,9 +16,6 @@ func (checkCmd) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range l.NotYet {
-		fmt.Fprintln(c.out, p)
-	}
 	if len(l.Problems) > 0 {
 		printProblems(c.out, l)
 		return errSaid

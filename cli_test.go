@@ -239,8 +239,7 @@ holdfast.toml has 4 problems; nothing was started.
 func TestCheckOfAGoodConfig(t *testing.T) {
 	h := newHome(t)
 	h.write("[store]\ndir = \"here\"\n[[bot]]\nname = \"ada\"\nmodels = [\"openai/gpt-5-mini\", \"demo/demo\"]\n[[schedule]]\nname = \"standup\"\ncron = \"@daily\"\nprompt = \"x\"\n")
-	want := fmt.Sprintf(`holdfast.toml:6: schedule: is not used yet
-note: openai has no key: set OPENAI_API_KEY, or write api_key in [provider.openai]
+	want := fmt.Sprintf(`note: openai has no key: set OPENAI_API_KEY, or write api_key in [provider.openai]
 note: alerts reach nobody: write to or webhook in [alerts]
 holdfast.toml is fine.
 page     http://127.0.0.1:8420

@@ -146,7 +146,6 @@ type loaded struct {
 	Config
 	File     string           // "" = none, built-in defaults
 	Problems []config.Problem // in the order of the file; what has any must not be started
-	NotYet   []config.Problem // keys whose part is not built
 	Notes    []string         // what works, but probably not as meant
 }
 
@@ -188,7 +187,6 @@ func (p place) read(file, text, dir string) *loaded {
 	}
 	l.validate(doc)
 	l.Problems = doc.Problems()
-	l.NotYet = notYet(doc)
 	l.Notes = l.notes()
 	return l
 }

@@ -156,30 +156,12 @@ func TestFilesOfAConfig(t *testing.T) {
 	}
 }
 
-func TestNotYetAndNotes(t *testing.T) {
+func TestNotes(t *testing.T) {
 	l := testPlace(map[string]string{"DISCORD_TOKEN": "x"}).read("holdfast.toml",
-		"[[bot]]\nmodels = [\"openai/x\", \"openai/y\", \"demo/demo\"]\n[[discord]]\n[[schedule]]\nname = \"b\"\ncron = \"@daily\"\nprompt = \"x\"\n", t.TempDir())
-	var got []string
-	for _, p := range l.NotYet {
-		got = append(got, p.String())
-	}
-	want := []string{"holdfast.toml:4: schedule: is not used yet"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	want = []string{"openai has no key: set OPENAI_API_KEY, or write api_key in [provider.openai]", "alerts reach nobody: write to or webhook in [alerts]"}
+		"[[bot]]\nmodels = [\"openai/x\", \"openai/y\", \"demo/demo\"]\n[[discord]]\n", t.TempDir())
+	want := []string{"openai has no key: set OPENAI_API_KEY, or write api_key in [provider.openai]", "alerts reach nobody: write to or webhook in [alerts]"}
 	if !reflect.DeepEqual(l.Notes, want) {
 		t.Errorf("got %q, want %q", l.Notes, want)
-	}
-}
-
-// TestNotBuiltNamesKeys: a key that is taken for not built exists.
-func TestNotBuiltNamesKeys(t *testing.T) {
-	for _, pattern := range notBuilt {
-		key := pattern[strings.LastIndex(pattern, ".")+1:]
-		if !strings.Contains(example, "#"+key+" = ") && !strings.Contains(example, "["+pattern+"]") {
-			t.Errorf("no key %s", pattern)
-		}
 	}
 }
 

@@ -38,9 +38,6 @@ func (doctorCmd) Run(c *call) error {
 	defer cancel()
 	l.detectIfNeeded(ctx, c.place)
 	found := []finding{{isWell, "config", cmp.Or(l.File, "none; built-in defaults hold")}}
-	for _, p := range l.NotYet {
-		found = append(found, finding{isNoted, "config", p.String()})
-	}
 	found = append(found, l.lookAtStore(), c.lookAtDaemon(l))
 	found = append(found, l.lookOutside(ctx)...)
 	if l.Alerts.To == "" && l.Alerts.Webhook == "" {

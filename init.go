@@ -56,9 +56,6 @@ func (i *initCmd) Run(c *call) error {
 		return err
 	}
 	fmt.Fprintf(c.out, "%s is written:\n\n    %s\n\n", path, strings.Join(strings.Split(strings.TrimSpace(text), "\n"), "\n    "))
-	for _, p := range l.NotYet {
-		fmt.Fprintln(c.out, p)
-	}
 	if i.Manifest != "" {
 		if err := writeNew(i.Manifest, slack.Manifest("Holdfast")); err != nil {
 			return err

@@ -81,7 +81,7 @@ func (l *loaded) build(st *store.Store, services map[string]engine.Provider, ser
 	live := web.NewLive()
 	eng, err := engine.New(engine.Parts{
 		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services, Tools: servers.sets(), PublicTools: l.Web.PublicTools,
-		Surfaces: l.surfaces(live, log), Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
+		Surfaces: l.surfaces(live, log), Schedules: l.Schedules, Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
 	})
 	if err != nil {
 		return nil, nil, err

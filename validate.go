@@ -39,6 +39,9 @@ func (l *loaded) validate(doc *config.Document) {
 		b.Validate(problem)
 		l.validateModels(b, problem)
 		l.validateTools("tools", b.Tools, problem)
+		for _, to := range b.SendTo {
+			l.reaches("send_to", to, problem)
+		}
 	}
 	l.validateSurfaces(doc)
 	l.validateServers(doc)
@@ -47,10 +50,10 @@ func (l *loaded) validate(doc *config.Document) {
 		problem := doc.Section("schedule", i)
 		s.Validate(problem)
 		l.belongs(s.Bot, problem)
-		l.reaches(s.To, problem)
+		l.reaches("to", s.To, problem)
 	}
 	l.validatePrices(doc)
-	l.reaches(l.Alerts.To, doc.Section("alerts"))
+	l.reaches("to", l.Alerts.To, doc.Section("alerts"))
 	if l.Web.Public != "" && !l.hasBot(l.Web.Public) {
 		doc.Section("web")("public", fmt.Sprintf("%q is no bot's name; %s", l.Web.Public, l.writeBot("public")))
 	}
@@ -176,11 +179,11 @@ func (l *loaded) writeBot(key string) string {
 }
 
 // reaches checks that the surface of a target exists; its form is judged by the room.
-func (l *loaded) reaches(to string, problem func(key, what string)) {
+func (l *loaded) reaches(key, to string, problem func(key, what string)) {
 	surface, _, ok := engine.ParseTarget(to)
 	if ok && !slices.Contains(l.surfaceNames(), surface) {
 		platform, name, _ := strings.Cut(surface, "/")
-		problem("to", fmt.Sprintf("no [[%s]] section is named %q; write the name of one", platform, name))
+		problem(key, fmt.Sprintf("no [[%s]] section is named %q; write the name of one", platform, name))
 	}
 }
 

@@ -137,7 +137,7 @@ func (e *Engine) askAgain(ctx context.Context, by, last store.Turn) error {
 	}
 	_, err = e.Receive(ctx, Incoming{
 		Bot: by.Bot, Surface: by.Surface, Channel: by.Channel, Thread: by.Thread, Key: "retry:" + by.ID.String(), Person: by.Person,
-		Text: strings.Join(said, "\n\n"), Lane: by.Lane, Kind: "wake",
+		Text: strings.Join(said, "\n\n"), Lane: by.Lane, Kind: kindButton,
 	})
 	return err
 }

@@ -42,6 +42,7 @@ type Bot struct {
 	Params           map[string]any `toml:"params"`
 	Tools            []string       `toml:"tools"`
 	FilesDir         string         `toml:"files_dir"` // what its tool files works in; whoever reads the config makes it absolute
+	SendTo           []string       `toml:"send_to"`   // where "send" may speak: "slack:NAME/C0123", "web:CHAT"
 	Reply            string         `toml:"reply"`     // "mention" | "thread" | "always"; "" = the surface's default
 	Operators        []string       `toml:"operators"`
 	MaxSteps         int            `toml:"max_steps"`

@@ -44,6 +44,7 @@ type Parts struct {
 	Bots      []Bot
 	Providers map[string]Provider
 	Surfaces  []Surface
+	Schedules []Schedule          // what the clock sends; those of an earlier config are taken out of the store
 	Tools     map[string]tool.Set // what names in a bot's tools stand for
 
 	PublicTools []string // the same for turns of visitors
@@ -77,6 +78,7 @@ type Engine struct {
 	surfaces map[string]Surface
 	wheel    *wheel.Wheel
 	outbox   outbox
+	ticks    ticks
 	webhook  http.Client
 	runCtx   context.Context // of every run; ended by endRuns after the grace
 	endRuns  context.CancelCauseFunc
@@ -133,7 +135,7 @@ func New(p Parts) (*Engine, error) {
 	for name, prov := range p.Providers {
 		e.services[name] = newService(name, prov)
 	}
-	e.outbox = newOutbox()
+	e.outbox, e.ticks = newOutbox(), newTicks()
 	e.runCtx, e.endRuns = context.WithCancelCause(context.Background())
 	return e, nil
 }
@@ -179,6 +181,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	parts.Go(func() { e.watchClock(ctx) })
 	parts.Go(func() { e.sweepEveryMinute(ctx) })
 	parts.Go(func() { e.deliver(ctx) })
+	parts.Go(func() { e.keepTime(ctx) })
 	for _, s := range e.Surfaces {
 		parts.Go(func() {
 			if err := s.Run(ctx, e); err != nil && ctx.Err() == nil {
@@ -227,7 +230,7 @@ func (e *Engine) dropRearms() {
 		}
 		for _, t := range turns {
 			text := terminalText(e.service(t.Reason.Provider), "did not answer before the daemon was stopped", "spent", t.Attempts, 0)
-			e.settle(context.Background(), &run{turn: t.ID}, &t, store.Settled{Outcome: store.Failed, Text: text, Error: text})
+			e.settle(context.Background(), &run{turn: t.ID}, &t, store.Settled{Outcome: store.Failed, Text: text, Error: text, ClearRearms: true})
 			e.Log.Info("turn not re-armed", "turn", t.ID.String(), "why", "stopped")
 		}
 		if before = next; next == 0 {

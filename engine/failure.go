@@ -58,6 +58,7 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 	} else if ctx.Err() == nil && f.Class == llm.Canceled && e.Config.TurnDeadline <= r.spentNow() {
 		f = &llm.Failure{Class: llm.Canceled, Text: "deadline"}
 	}
+	e.countAnew(t)
 	j := e.judge(r, g, t, bot, n, f)
 	e.countStated(r, &j.ep, f, j.decision)
 	e.exhausted(t, f, j.decision)
@@ -69,6 +70,17 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 	}
 	e.countRequest(r.model, j.attempt.MS, string(f.Class), f.Text)
 	return e.carryOut(ctx, r, t, bot, j)
+}
+
+// countAnew reads how many re-arms the conversation has had: a message may have started the count anew
+// while the request was under way.
+func (e *Engine) countAnew(t *store.Turn) {
+	if t.Rearms == 0 {
+		return
+	}
+	if now, err := e.Store.Turn(t.ID); err == nil {
+		t.Rearms = now.Rearms
+	}
 }
 
 // ended says that no request is under way.
@@ -120,7 +132,7 @@ func (e *Engine) situation(r *run, t *store.Turn, ep episode, bot *Bot, now time
 		Now: now, Model: r.model, FailFast: t.Lane == failFast, Durable: e.Config.Durable, FallbackOK: fallback,
 		Resends: r.resends, Waited: r.waited, Remaining: e.Config.TurnDeadline - r.spentNow(),
 		Asked: r.asked, LastRequest: ep.Last(e.Retry), OneShot: ep.OneShot, Owed: ep.Owes,
-		Rearms: t.RearmN, CanRearm: t.Lane != failFast && e.surfaces[t.Surface] != nil,
+		Rearms: t.Rearms, CanRearm: t.Lane != failFast && e.surfaces[t.Surface] != nil,
 	}
 }
 

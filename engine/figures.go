@@ -82,7 +82,7 @@ func (t *tally) wait(before, now *store.Turn) {
 		t.waits[now.From] += time.Duration(now.MS) * time.Millisecond
 	}
 	t.parks += int64(max(0, now.Parks-before.Parks))
-	if now.State == store.Rearming && now.RearmN > before.RearmN {
+	if now.State == store.Rearming && now.Rearms > before.Rearms {
 		t.rearms++
 	}
 }

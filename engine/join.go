@@ -27,7 +27,11 @@ func (e *Engine) joinOlder(r *run, t *store.Turn) (bool, error) {
 	e.mu.Unlock()
 	e.Log.Info("turn joined", "turn", t.ID.String(), "into", into.String())
 	if was == store.Rearming || was == store.Owed {
-		_, err = e.start(into, "message", false, nil)
+		by := "message"
+		if only, err := e.onlyClock(t); err == nil && only {
+			by = "schedule"
+		}
+		_, err = e.start(into, by, false, nil)
 	}
 	return true, err
 }

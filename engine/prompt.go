@@ -114,8 +114,11 @@ func (p *prompted) exchange(x store.Exchange) {
 		p.result(p.open[0], "[Holdfast: the turn was ended before this call had a result.]")
 	}
 	p.heard(said, math.MaxInt)
-	if x.Outcome == store.Answered && x.Text != "" {
+	switch {
+	case x.Outcome == store.Answered && x.Text != "":
 		p.say("assistant", x.Text)
+	case x.Outcome == store.Answered && clocked(x.Events):
+		p.say("assistant", silence)
 	}
 }
 

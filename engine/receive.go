@@ -40,7 +40,7 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	a, err := e.Store.Admit(store.Admission{
 		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
 		Person: in.Person, Name: in.Name, Text: withDropped(in), Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0, Usage: used, Command: in.Command,
-		Own: in.Own, Supersedes: in.supersedes,
+		Own: in.Own, Supersedes: in.supersedes, Tick: in.tick, RepeatOf: in.repeatOf,
 	})
 	if err != nil || a.Duplicate {
 		e.untake(used)
@@ -50,7 +50,7 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	e.Log.Info("turn admitted", "turn", a.Turn.String(), "bot", in.Bot, "surface", in.Surface)
 	switch {
 	case a.Into != 0:
-		e.tookIn(a)
+		e.tookIn(a, in.Kind)
 		return a, nil
 	case word != "":
 		e.obeyNow(ctx, a.Turn, word)
@@ -60,7 +60,7 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	if refused, err := e.refuse(ctx, bot, in, a.Turn, today); err != nil || refused {
 		return a, err
 	}
-	e.wake(a.Turn, a.Conversation, "message", 0, false)
+	e.wake(a.Turn, a.Conversation, wokenBy(in.Kind), 0, false)
 	return a, nil
 }
 
@@ -75,7 +75,7 @@ func withDropped(in Incoming) string {
 
 // tookIn follows a message that has joined a waiting turn. One that is re-arming or owed is thereby
 // started; any other goes on at its time and answers both.
-func (e *Engine) tookIn(a store.Admitted) {
+func (e *Engine) tookIn(a store.Admitted, kind string) {
 	e.mu.Lock()
 	e.tally.move("", store.Done)
 	e.tally.settled[store.Merged]++
@@ -83,9 +83,17 @@ func (e *Engine) tookIn(a store.Admitted) {
 	if a.IntoState != store.Rearming && a.IntoState != store.Owed {
 		return
 	}
-	if _, err := e.start(a.Into, "message", false, nil); err != nil {
-		e.Log.Error("start a turn by a message", "turn", a.Into.String(), "err", err)
+	if _, err := e.start(a.Into, wokenBy(kind), false, nil); err != nil {
+		e.Log.Error("start a turn by what it took in", "turn", a.Into.String(), "err", err)
 	}
+}
+
+// wokenBy is what an event of a kind is to the turn that it wakes.
+func wokenBy(kind string) string {
+	if byClock(kind) {
+		return "schedule"
+	}
+	return "message"
 }
 
 // obeyNow carries a command out that has just been admitted. If its turn cannot be read, it stands
@@ -122,14 +130,15 @@ func (e *Engine) refuse(ctx context.Context, bot *Bot, in Incoming, turn store.I
 	return true, nil
 }
 
-// start queues a waiting turn with a new episode and makes it ready: a person's message or an
-// operator has the full ladder.
+// start queues a waiting turn with a new episode and makes it ready: a person's message, an operator
+// and what the clock sends have the full ladder. An operator also starts the conversation's count of
+// re-arms anew; a message has done so when it came, and the clock never does (R5).
 func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (store.Turn, error) {
 	before, err := e.Store.Turn(turn)
 	if err != nil {
 		return before, err
 	}
-	wake := store.Wake{Turn: turn, At: e.now(), NewEpisode: true, Command: c}
+	wake := store.Wake{Turn: turn, At: e.now(), NewEpisode: true, ClearRearms: by == "operator", Command: c}
 	if waits := episodeOf(before).Waits; waits.N > 0 { // the run of stated waits goes on
 		wake.Episode = episode{Waits: waits}.bytes()
 	}

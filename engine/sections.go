@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/robfig/cron/v3"
 )
 
 // Schedule is a [[schedule]] section: a prompt that the clock sends.
@@ -20,7 +18,7 @@ type Schedule struct {
 	Cron     string `toml:"cron"`     // five fields, or "@every 1h"
 	Timezone string `toml:"timezone"` // IANA name; "" = the file's
 	Prompt   string `toml:"prompt"`
-	To       string `toml:"to"`     // "slack:NAME/C0123"; "" = a chat on the web page
+	To       string `toml:"to"`     // "slack:NAME/C0123", "web:CHAT"; "" = a chat of its own on the web page
 	Missed   string `toml:"missed"` // "once" | "skip": what becomes of ticks while the daemon was down
 }
 
@@ -31,7 +29,7 @@ func DefaultSchedule() Schedule { return Schedule{Missed: "once"} }
 func (s Schedule) Validate(problem func(key, what string)) {
 	if s.Cron == "" {
 		problem("cron", `is missing; write five fields like "0 9 * * 1-5", or "@every 1h"`)
-	} else if _, err := cron.ParseStandard(s.Cron); err != nil {
+	} else if _, err := parseRhythm(s.Cron, time.UTC); err != nil {
 		problem("cron", fmt.Sprintf(`is no schedule (%v); write five fields like "0 9 * * 1-5", or "@every 1h"`, err))
 	}
 	if _, err := time.LoadLocation(s.Timezone); err != nil {
@@ -40,7 +38,7 @@ func (s Schedule) Validate(problem func(key, what string)) {
 	if strings.TrimSpace(s.Prompt) == "" {
 		problem("prompt", "is missing; write what the bot is told at that time")
 	}
-	validTarget("to", s.To, problem)
+	validPlace("to", s.To, problem)
 	oneOf("missed", s.Missed, problem, "once", "skip")
 }
 
@@ -57,6 +55,12 @@ func (b Bot) Validate(problem func(key, what string)) {
 	}
 	if b.Instructions != "" && b.InstructionsFile != "" {
 		problem("instructions_file", "stands beside instructions; write one of the two")
+	}
+	for _, to := range b.SendTo {
+		validPlace("send_to", to, problem)
+	}
+	if slices.Contains(b.Tools, "send") && len(b.SendTo) == 0 {
+		problem("send_to", `is missing, since "send" is among the tools; write for example send_to = ["slack:NAME/C0123"]`)
 	}
 	if slices.Contains(b.Tools, "") {
 		problem("tools", "has an empty name; write the names of built-in tools or of [[mcp]] sections")
@@ -151,6 +155,27 @@ func ParseTarget(to string) (surface, channel string, ok bool) {
 	name, channel, _ := strings.Cut(rest, "/")
 	ok = slices.Contains(platforms, platform) && name != "" && channel != ""
 	return platform + "/" + name, channel, ok
+}
+
+// ParsePlace reads where a bot may speak: a target, or "web:CHAT", which is that chat on the page.
+func ParsePlace(to string) (surface, channel string, ok bool) {
+	if chat, web := strings.CutPrefix(to, "web:"); web {
+		return "web", chat, isChat(chat)
+	}
+	return ParseTarget(to)
+}
+
+// isChat reports what can be a chat's id on the page.
+func isChat(s string) bool {
+	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+}
+
+func validPlace(key, to string, problem func(key, what string)) {
+	if _, _, ok := ParsePlace(to); !ok && (to != "" || key != "to") {
+		problem(key, fmt.Sprintf(`%q names no channel; write for example "slack:NAME/C0123", "discord:NAME/456" or "web:CHAT"`, to))
+	}
 }
 
 func validTarget(key, to string, problem func(key, what string)) {

@@ -52,6 +52,13 @@ func TestWrongSections(t *testing.T) {
 		{"a file as directory", Bot{Models: []string{"demo/demo"}, Tools: []string{"files"}, FilesDir: "sections.go", MaxSteps: 1, ContextTokens: 1}.Validate, []string{
 			`files_dir: is no directory; write the path of one`,
 		}},
+		{"bot that may send", Bot{Models: []string{"a/b"}, MaxSteps: 1, ContextTokens: 1, Tools: []string{"send"}}.Validate, []string{
+			`send_to: is missing, since "send" is among the tools; write for example send_to = ["slack:NAME/C0123"]`,
+		}},
+		{"bot that sends nowhere", Bot{Models: []string{"a/b"}, MaxSteps: 1, ContextTokens: 1, Tools: []string{"send"}, SendTo: []string{"", "web:a chat", "web:ok"}}.Validate, []string{
+			`send_to: "" names no channel; write for example "slack:NAME/C0123", "discord:NAME/456" or "web:CHAT"`,
+			`send_to: "web:a chat" names no channel; write for example "slack:NAME/C0123", "discord:NAME/456" or "web:CHAT"`,
+		}},
 		{"bot without models", DefaultBot().Validate, []string{`models: is missing; write for example models = ["openai/gpt-5-mini"]`}},
 		{"empty schedule", Schedule{}.Validate, []string{
 			`cron: is missing; write five fields like "0 9 * * 1-5", or "@every 1h"`,
@@ -61,7 +68,7 @@ func TestWrongSections(t *testing.T) {
 		{"schedule", Schedule{Cron: "61 * * * *", Timezone: "Mars/Base", Prompt: "x", To: "slack:C0123", Missed: "all"}.Validate, []string{
 			`cron: is no schedule (end of range (61) above maximum (59): 61); write five fields like "0 9 * * 1-5", or "@every 1h"`,
 			`timezone: "Mars/Base" is no time zone; write a name like "Europe/Berlin"`,
-			`to: "slack:C0123" names no channel; write for example "slack:NAME/C0123" or "discord:NAME/456"`,
+			`to: "slack:C0123" names no channel; write for example "slack:NAME/C0123", "discord:NAME/456" or "web:CHAT"`,
 			`missed: "all" is not known here; write one of: once, skip`,
 		}},
 		{"alerts", Alerts{To: "mail:me", Webhook: "example.org"}.Validate, []string{

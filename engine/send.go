@@ -177,7 +177,7 @@ func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (r
 			r.text.WriteString(ev.Text)
 			text := r.text.String()
 			r.mu.Unlock()
-			if surface != nil {
+			if surface != nil && !strings.HasPrefix(silence, text) { // which would be nothing to show
 				surface.Draft(to, t.ID, text)
 			}
 		}

@@ -42,7 +42,7 @@ func (e *Engine) afterReply(ctx context.Context, r *run, g *gate, t *store.Turn,
 	if len(a.calls) > 0 {
 		return e.afterCalls(ctx, r, t, bot, a, told)
 	}
-	v, goOn := e.settle(ctx, r, t, store.Settled{Outcome: store.Answered, Text: a.text, Messages: r.messages, Told: told})
+	v, goOn := e.settle(ctx, r, t, store.Settled{Outcome: store.Answered, Text: e.answerOf(t, a.text), Messages: r.messages, Told: told})
 	if goOn { // a message has joined: what was said so far is a step, and the model goes on
 		if !r.isStale() {
 			told.Step = line("reply", e.now(), replyStep{Text: a.text})
@@ -155,6 +155,9 @@ func (e *Engine) answerPosts(t *store.Turn, s *store.Settled) error {
 	text := s.Text
 	if text == "" && old != nil {
 		text = "Stopped."
+		if s.Outcome == store.Answered {
+			text = "Nothing to say."
+		}
 	}
 	if text == "" {
 		return nil
@@ -190,7 +193,7 @@ func (e *Engine) answerPosts(t *store.Turn, s *store.Settled) error {
 // lateMention is the short post that tells a person of an answer which came by an edit, and long
 // after the question: an edit notifies nobody (N10). Nil where it is not needed.
 func (e *Engine) lateMention(t *store.Turn, surface Surface, old *store.Post, part int) *store.Post {
-	if surface == nil || surface.Traits().Mention == nil || old == nil || e.now().Sub(t.Spoken) < e.Retry.MentionAfter {
+	if surface == nil || surface.Traits().Mention == nil || old == nil || e.now().Sub(t.Spoken) < e.Retry.MentionAfter || isSchedule(t.Person) {
 		return nil
 	}
 	return &store.Post{

@@ -115,6 +115,7 @@ type GateShape struct {
 type Upcoming struct {
 	Kind  string // "resume" | "gate" | "rearm" | "schedule" | "delivery"
 	Turn  store.ID
+	Name  string // of a schedule
 	At    store.Time
 	Count int
 	Of    int
@@ -150,6 +151,7 @@ func (e *Engine) Shape() Shape {
 	for turn, h := range e.timers {
 		s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: h.at, Count: 1})
 	}
+	s.Upcoming = append(s.Upcoming, e.ticks.next...)
 	slices.SortFunc(s.Upcoming, func(a, b Upcoming) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Turn, b.Turn)) })
 	s.Upcoming = s.Upcoming[:min(len(s.Upcoming), upcomingShown)]
 	return s

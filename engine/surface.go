@@ -66,5 +66,7 @@ type Incoming struct {
 	Own     bool           // web: only into a chat that Person has begun, or a new one; store.ErrNotFound else
 	Command *store.Command // web: makes it idempotent by command id
 
-	supersedes store.ID // see again.go
+	supersedes store.ID    // see again.go
+	tick       *store.Tick // the schedule that sends it
+	repeatOf   store.ID    // its last turn, if that is not done
 }

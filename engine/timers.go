@@ -20,8 +20,11 @@ const (
 	batch      = 1000 // rows read at a time
 )
 
-// Wheel keys: a turn's id is positive, the outbox has its own, the others are gates by number.
-const outboxKey = math.MinInt64
+// Wheel keys: a turn's id is positive, the outbox and the schedules have their own, the others are gates by number.
+const (
+	outboxKey = math.MinInt64
+	ticksKey  = math.MinInt64 + 1
+)
 
 // held is a turn whose due time lies in the window.
 type held struct {
@@ -62,6 +65,8 @@ func (e *Engine) fire(due []wheel.Due) {
 		switch {
 		case d.Key == outboxKey:
 			e.outbox.poke()
+		case d.Key == ticksKey:
+			e.ticks.poke()
 		case d.Key < 0:
 			g := e.gateList[-1-d.Key]
 			e.letInSoon(g, "timer")
@@ -99,6 +104,9 @@ func (e *Engine) load() error {
 	if err := e.loadWindow(now); err != nil {
 		return err
 	}
+	if err := e.loadSchedules(now); err != nil {
+		return err
+	}
 	e.mu.Lock()
 	e.loaded = true // what has been admitted up to now was not made ready, and stands in the store
 	e.mu.Unlock()
@@ -124,6 +132,7 @@ func (e *Engine) clampAtStart() {
 		e.outbox.poke()
 		e.sweep()
 	}
+	e.replan(e.now())
 }
 
 // loadQueued makes every queued turn ready.
@@ -198,6 +207,7 @@ func (e *Engine) sweep() {
 		e.Log.Error("sweep", "err", err)
 	}
 	e.sweepGates()
+	e.ticks.poke()
 	e.watch()
 	if err := e.look(); err != nil {
 		e.Log.Error("look for turns that are left lying", "err", err)
@@ -281,6 +291,7 @@ func (e *Engine) stepped(step time.Duration) {
 		}
 		e.clampGates(now)
 		e.mu.Unlock()
+		e.replan(now)
 	}
 	e.wheel.Stepped()
 	e.outbox.poke() // what it tries again lies elsewhere now

@@ -3,9 +3,9 @@ package store
 // clampBatch is how many turns one fact rewrites: others are not kept waiting by a million of them.
 const clampBatch = 500
 
-// ClampWaits rewrites what a backward clock step has put too far ahead: no RetryAt, gate end or
-// post's next try lies more than its own wait after now (P16). It returns how many rows changed.
-// Gates and posts are one fact, turns one for every few hundred, the farthest first.
+// ClampWaits rewrites what a backward clock step has put too far ahead: no RetryAt, gate end,
+// post's next try or schedule that goes by lengths of time lies more than its own wait after now (P16). It returns how many rows changed.
+// All but the turns are one fact, these, turns one for every few hundred, the farthest first.
 func (s *Store) ClampWaits(now Time) (n int, err error) {
 	err = s.write(now, func(f *fact) error {
 		gates, err := f.clampGates(now)
@@ -14,7 +14,12 @@ func (s *Store) ClampWaits(now Time) (n int, err error) {
 		}
 		posts, err := f.exec(`UPDATE posts SET next_try = ? + wait_ms
 			WHERE state IN ('pending', 'posting') AND next_try > ? AND wait_ms > 0 AND next_try > ? + wait_ms`, now, now, now)
-		n = gates + posts
+		if err != nil {
+			return err
+		}
+		schedules, err := f.exec(`UPDATE schedules SET next_at = ? + wait_ms
+			WHERE next_at <> 0 AND paused = 0 AND next_at > ? AND wait_ms > 0 AND next_at > ? + wait_ms`, now, now, now)
+		n = gates + posts + schedules
 		return err
 	})
 	for farthest := Time(1<<63 - 1); err == nil; {

@@ -160,6 +160,11 @@ func value(a any) driver.Value {
 		return string(v)
 	case Outcome:
 		return string(v)
+	case bool:
+		if v {
+			return int64(1)
+		}
+		return int64(0)
 	case []byte:
 		if v == nil {
 			return nil

@@ -17,6 +17,8 @@ var (
 	ErrDuplicate     = errors.New("the command was carried out before")
 	ErrCommandReused = errors.New("the command id was used with another body")
 	ErrBusy          = errors.New("a turn of it is not done")
+	ErrTooMany       = errors.New("there are as many as there may be")
+	ErrConfigured    = errors.New("it stands in the config")
 	ErrBegun         = errors.New("the turn has taken its first step")
 	ErrLocked        = errors.New("another holdfast runs on this file")
 	ErrReadOnly      = errors.New("closed or read-only")

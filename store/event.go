@@ -7,7 +7,7 @@ type Event struct {
 	ID   ID
 	Turn ID // the turn that answers it: its own, or the one it was merged into
 	Key  string
-	Kind string // "message" | "tick" | "wake" | "button" | "command" | "withdrawn" (its message was deleted)
+	Kind string // "message" | "tick" | "wake" | "button" | "command" | "sent" (see Speak) | "withdrawn" (its message was deleted)
 	Name string // who, as people read it
 	Text string
 	At   Time
@@ -35,6 +35,9 @@ type Admission struct {
 
 	Supersedes ID   // the turn that this one takes the place of, with all that came after it; 0 = none
 	Own        bool // on the web: only into a chat that Person has begun, or a new one
+
+	Tick     *Tick // the schedule that sends it; nil = none does
+	RepeatOf ID    // the turn that was asked just this before: if that one takes it in, it is not asked twice
 }
 
 // Admitted says what became of it.
@@ -53,7 +56,10 @@ type Admitted struct {
 // merged, the older one (the newest such) takes the event, one more message and the new Spoken; a
 // rearming or owed one is not woken here. On the web a chat belongs to one bot: ErrOtherBot for
 // another (elsewhere each bot has a conversation of its own in the same place); with Own a chat of
-// somebody else is ErrNotFound. With Supersedes ErrBusy while that turn, or a later one of its
+// somebody else is ErrNotFound. What the clock sends (a tick or a wake) is also taken in by a re-arming
+// turn of anybody in the conversation (R2). A message, or a press that asks, starts the conversation's
+// count of re-arms anew (R5). With Tick its schedule moves on in the same transaction; ErrMoved if that
+// has changed meanwhile. With Supersedes ErrBusy while that turn, or a later one of its
 // conversation, is not done. ErrDuplicate, with what was stored, and ErrCommandReused: see Command.
 func (s *Store) Admit(a Admission) (Admitted, error) {
 	var out Admitted
@@ -95,6 +101,9 @@ func (f *fact) admit(a Admission) (out Admitted, err error) {
 		if out, err = f.admittedBefore(known, f.writer.head); err != nil {
 			return out, err
 		}
+		if err := f.moveOn(a.Tick, out.Turn, a.At); err != nil {
+			return out, err
+		}
 		return out, f.keep(a.Command, out.Turn, chatKey(a.Surface, a.Channel, out.Conversation))
 	case !errors.Is(err, ErrNotFound):
 		return out, err
@@ -113,6 +122,9 @@ func (f *fact) admit(a Admission) (out Admitted, err error) {
 		return out, err
 	}
 	if err := f.use(a.Usage); err != nil {
+		return out, err
+	}
+	if err := f.moveOn(a.Tick, out.Turn, a.At); err != nil {
 		return out, err
 	}
 	out.Seq = f.writer.head
@@ -140,13 +152,19 @@ func (f *fact) converse(a Admission) (id ID, err error) {
 	case err == nil && bot != a.Bot:
 		err = ErrOtherBot
 	case err == nil:
-		err = f.must(`UPDATE conversations SET active = ? WHERE id = ?`, a.At, id)
+		err = f.must(`UPDATE conversations SET active = ?, rearms = iif(?, 0, rearms) WHERE id = ?`, a.At, a.counts(), id)
 		if err == nil {
 			err = f.changed(object{kind: kindChat, id: id})
 		}
 	}
 	return id, err
 }
+
+// counts reports an event that a person has made and that asks something.
+func (a *Admission) counts() bool { return a.Kind == "message" || a.Kind == "button" }
+
+// byClock reports an event that nobody has made at its moment.
+func (a *Admission) byClock() bool { return a.Kind == "tick" || a.Kind == "wake" }
 
 // mayCutOff refuses to supersede what is not done: it could still take messages in or be answered.
 func (f *fact) mayCutOff(turn, conversation ID) error {
@@ -162,15 +180,20 @@ func (f *fact) mayCutOff(turn, conversation ID) error {
 }
 
 // takeIn looks whether the person's latest open turn in this lane waits: then it answers this message
-// too. If it does not wait the message has its own, lest it overtake what was said before.
+// too. If it does not wait the message has its own, lest it overtake what was said before. For what the
+// clock sends a re-arming turn of anybody does as well.
 func (f *fact) takeIn(a Admission, out *Admitted) error {
 	if !a.Merge {
 		return nil
 	}
+	anybody := State("")
+	if a.byClock() {
+		anybody = Rearming
+	}
 	var latest ID
 	var state State
-	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0 AND person = ? AND lane = ? AND reason_why <> 'approval'
-		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person, a.Lane).Scan(&latest, &state)
+	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0 AND (person = ? AND lane = ? OR state = ?) AND reason_why <> 'approval'
+		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person, a.Lane, anybody).Scan(&latest, &state)
 	if errors.Is(err, ErrNotFound) || err == nil && !state.waits() {
 		return nil
 	} else if err != nil {
@@ -185,6 +208,9 @@ func (f *fact) admitTurn(a Admission, out Admitted) error {
 	state, outcome, ended, answers := Queued, Outcome(""), Time(0), out.Turn
 	if out.Into != 0 {
 		state, outcome, ended, answers = Done, Merged, max(a.At, 1), out.Into
+		if out.Into == a.RepeatOf {
+			a.Text = ""
+		}
 	}
 	err := f.must(`INSERT INTO events (id, turn, bot, key, kind, name, at, text, behind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, `+behind+`)`,
 		out.Turn, answers, a.Bot, a.Key, a.Kind, a.Name, a.At, a.Text, answers)

@@ -49,6 +49,16 @@ func reads(t *testing.T, s *Store) {
 	do(s.Changes(0, 10))
 	do(s.Session([]byte("x"), t0))
 	do(s.Meta("x"))
+	do(s.Schedules())
+	do(s.SchedulesIn("bot", "web", "plan", ""))
+	do(s.NextSchedules(10))
+	if _, err := s.Schedule("x"); !errors.Is(err, ErrNotFound) {
+		t.Error(err)
+	}
+	do(s.Recall("bot", "ada", "some words", 10))
+	do(s.Recall("bot", "ada", "", 10))
+	_, _, err = s.Memories("bot", 0, 10)
+	do(nil, err)
 	for _, f := range []Filter{{}, {States: []State{Parked}}, {States: []State{Parked, Owed}, OlderThan: t0, Model: "m", Bot: "bot"}} {
 		_, _, err := s.Turns(f)
 		do(nil, err)
@@ -94,6 +104,24 @@ func writes(t *testing.T, s *Store) {
 	b := admit(t, s, hello(t0, "plan4", "ada", "p4"))
 	settle(t, s, Settled{Turn: b.Turn, At: t0, Outcome: Answered})
 	add(nil, s.DeleteChat("plan4", t0, nil))
+	x := Schedule{Source: "bot", Bot: "bot", Surface: "web", Channel: "plan", Cron: "@daily", Next: t0 + 9, MadeBy: "m"}
+	add(nil, s.SetSchedule(&x, 9, t0))
+	add(nil, s.PutSchedule(&x, t0))
+	ticked := hello(t0, "plan", "ada", "tick")
+	ticked.Tick = &Tick{Schedule: x.ID, Due: t0 + 9, Next: t0 + 10}
+	admit(t, s, ticked)
+	add(nil, s.PassTick(Tick{Schedule: x.ID, Due: t0 + 10, Next: t0 + 11}, t0))
+	add(nil, s.PauseSchedule(x.Name, false, t0+12, 0, t0, c("p")))
+	add(s.CancelSchedule(x.Name, "bot", "web", "plan", "", t0))
+	add(s.PruneSchedules(t0, 10))
+	add(nil, s.DeleteSchedule(x.Name, t0, nil))
+	m := Memory{Bot: "bot", Text: "some words", At: t0}
+	add(nil, s.Remember(&m, 9))
+	add(s.Forget("bot", "", m.ID, t0))
+	add(nil, s.Remember(&m, 9))
+	add(nil, s.DeleteMemory(m.ID, t0, nil))
+	_, _, err = s.Speak(Speech{Key: "k", Bot: "bot", Surface: "web", Channel: "said", Text: "x"}, t0)
+	add(nil, err)
 	for i, err := range errs {
 		if err != nil {
 			t.Errorf("%d: %v", i, err)
@@ -106,10 +134,11 @@ func writes(t *testing.T, s *Store) {
 var walks = []string{
 	"SCAN CONSTANT ROW", "SCAN gates", "SCAN links", "SCAN sessions", "SCAN h", "SCAN f", "SCAN (subquery", "SCAN commands", "SCAN changes",
 	"SCAN turns USING COVERING INDEX turns_gate", "SCAN turns USING COVERING INDEX turns_state", "SCAN turns USING COVERING INDEX turns_due", "SCAN posts USING INDEX posts_pending", "SCAN c USING INDEX conversations_active",
+	"SCAN schedules USING INDEX schedules_due", "SCAN schedules USING INDEX schedules_name", "SCAN w VIRTUAL TABLE INDEX",
 }
 
 // sorts are the statements that sort rows limited before, or the few of one turn or of a start.
-var sorts = []string{"ORDER BY 1", "ORDER BY p.turn, p.n", "ORDER BY t.id DESC LIMIT ?", "FROM h CROSS JOIN", "state IN ('running', 'retrying')"}
+var sorts = []string{"ORDER BY 1", "ORDER BY p.turn, p.n", "ORDER BY t.id DESC LIMIT ?", "FROM h CROSS JOIN", "state IN ('running', 'retrying')", "AND source = 'bot' AND next_at <> 0 ORDER BY next_at"}
 
 // TestEveryStatementUsesAnIndex asks SQLite for the plan of every statement the store has prepared:
 // with a million rows waiting, none may walk through a table or sort more than it was limited to.

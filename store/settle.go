@@ -12,6 +12,8 @@ type Settled struct {
 	Reason   Reason // replaces the stored one if Why is set
 	Messages int    // when > 0: only if the turn still has that many messages, else ErrMoved
 	Command  *Command
+
+	ClearRearms bool // the conversation's re-arms are counted anew; an answer that a model has given does so by itself
 	Told
 }
 
@@ -58,6 +60,9 @@ func (f *fact) settle(done *Turn, t Settled) error {
 	}
 	if err == nil && asked {
 		err = f.dropApproval(done.ID)
+	}
+	if err == nil && (t.ClearRearms || t.Outcome == Answered && done.Requests > 0) {
+		err = f.countRearms(done, 0)
 	}
 	if err != nil {
 		return err

@@ -102,7 +102,8 @@ func (s *Store) begin(c *conn, made []migration) error {
 		return err
 	}
 	ids := new(ids)
-	err := c.one(`SELECT max(coalesce((SELECT max(id) FROM turns), 0), coalesce((SELECT max(id) FROM posts), 0))`).Scan(&ids.last)
+	err := c.one(`SELECT max(coalesce((SELECT max(id) FROM turns), 0), coalesce((SELECT max(id) FROM posts), 0),
+		coalesce((SELECT max(id) FROM schedules), 0), coalesce((SELECT max(id) FROM memories), 0))`).Scan(&ids.last)
 	if err != nil {
 		return err
 	}

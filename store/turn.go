@@ -59,6 +59,7 @@ type Turn struct {
 	RearmN       int    // the re-arm that is waited for or under way, from 1; 0 = none
 	RearmOf      int
 	Deaths       int    // process deaths in a row in the current step
+	Rearms       int    // of its conversation: re-arms in a row
 	Episode      []byte // the ladder's record of the episode, opaque here; nil outside one
 	MergedInto   ID
 	Supersedes   ID     // the turn that this one takes the place of, with all that came after it
@@ -90,14 +91,14 @@ const turnColumns = `t.id, t.conversation, c.bot, c.surface, c.channel, c.thread
 	t.created, t.spoken, t.ended, t.messages,
 	CASE t.gate WHEN '' THEN t.retry_at ELSE max(t.retry_at, coalesce((SELECT g.until FROM gates g WHERE g.key = t.gate), 0)) END, t.gate, t.wait_from, t.wait_ms,
 	t.reason_why, t.reason_class, t.reason_status, t.reason_provider, t.reason_model, t.reason_text,
-	t.resumed, t.first_failed, t.attempts, t.requests, t.parks, t.rearm_n, t.rearm_of, t.deaths, t.episode,
+	t.resumed, t.first_failed, t.attempts, t.requests, t.parks, t.rearm_n, t.rearm_of, t.deaths, c.rearms, t.episode,
 	t.merged_into, t.supersedes, t.model, t.text, t.error, t.calls`
 
 func (t *Turn) scan(r interface{ Scan(...any) error }) error {
 	return r.Scan(&t.ID, &t.Conversation, &t.Bot, &t.Surface, &t.Channel, &t.Thread, &t.Person, &t.Lane, &t.State, &t.Outcome, &t.Version,
 		&t.Created, &t.Spoken, &t.Ended, &t.Messages, &t.RetryAt, &t.Gate, &t.From, &t.MS,
 		&t.Reason.Why, &t.Reason.Class, &t.Reason.Status, &t.Reason.Provider, &t.Reason.Model, &t.Reason.Text,
-		&t.Resumed, &t.FirstFailed, &t.Attempts, &t.Requests, &t.Parks, &t.RearmN, &t.RearmOf, &t.Deaths, &t.Episode,
+		&t.Resumed, &t.FirstFailed, &t.Attempts, &t.Requests, &t.Parks, &t.RearmN, &t.RearmOf, &t.Deaths, &t.Rearms, &t.Episode,
 		&t.MergedInto, &t.Supersedes, &t.Model, &t.Text, &t.Error, &t.Calls)
 }
 
@@ -121,10 +122,10 @@ func (f *fact) open(id ID) (Turn, error) {
 func (f *fact) openCore(id ID) (t Turn, err error) {
 	t.ID = id
 	err = f.one(`SELECT t.conversation, c.bot, c.surface, c.channel, c.thread, t.person, t.lane, t.state, t.version,
-		t.created, t.spoken, t.messages, t.attempts, t.requests, t.parks, t.deaths, t.model, t.supersedes, t.calls
+		t.created, t.spoken, t.messages, t.attempts, t.requests, t.parks, t.deaths, c.rearms, t.model, t.supersedes, t.calls
 		FROM turns t JOIN conversations c ON c.id = t.conversation WHERE t.id = ?`, id).
 		Scan(&t.Conversation, &t.Bot, &t.Surface, &t.Channel, &t.Thread, &t.Person, &t.Lane, &t.State, &t.Version,
-			&t.Created, &t.Spoken, &t.Messages, &t.Attempts, &t.Requests, &t.Parks, &t.Deaths, &t.Model, &t.Supersedes, &t.Calls)
+			&t.Created, &t.Spoken, &t.Messages, &t.Attempts, &t.Requests, &t.Parks, &t.Deaths, &t.Rearms, &t.Model, &t.Supersedes, &t.Calls)
 	if err == nil && t.State == Done {
 		return f.open(id)
 	}

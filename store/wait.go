@@ -41,12 +41,26 @@ func (s *Store) WaitTurn(w Waiting) (Turn, error) {
 		if err != nil {
 			return err
 		}
+		if w.State == Rearming {
+			if err := f.countRearms(&t, w.RearmN); err != nil {
+				return err
+			}
+		}
 		if err := f.tell(&t, w.Told); err != nil {
 			return err
 		}
 		return f.atGate(&t)
 	})
 	return outcome("let turn wait", t, err)
+}
+
+// countRearms stores how many re-arms a turn's conversation has had in a row (R5).
+func (f *fact) countRearms(t *Turn, n int) error {
+	if t.Rearms == n {
+		return nil
+	}
+	t.Rearms = n
+	return f.must(`UPDATE conversations SET rearms = ? WHERE id = ?`, n, t.Conversation)
 }
 
 // atGate puts the moment into a turn that reading it gives: a gate's end, if it waits at one.

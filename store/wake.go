@@ -6,7 +6,8 @@ import (
 )
 
 // Wake makes a waiting turn queued: by timer, gate, message, operator, schedule or start. The wait
-// is cleared, its reason stays; with NewEpisode the episode and the re-arm are cleared as well.
+// is cleared, its reason stays; with NewEpisode the episode and the turn's re-arm are cleared as well,
+// with ClearRearms the conversation's count of them too.
 type Wake struct {
 	Turn       ID
 	At         Time
@@ -14,6 +15,8 @@ type Wake struct {
 	Episode    []byte // what stays of the episode, with NewEpisode
 	Spoken     Time   // somebody has said then that it is still wanted; 0 = nobody
 	Command    *Command
+
+	ClearRearms bool
 }
 
 // WakeTurn stores it. ErrSettled, with the turn as it is, if the turn is done; a turn that is queued
@@ -30,6 +33,11 @@ func (s *Store) WakeTurn(w Wake) (Turn, error) {
 		if t.State.waits() {
 			if err := f.wake(&t, w); err != nil {
 				return err
+			}
+			if w.ClearRearms {
+				if err := f.countRearms(&t, 0); err != nil {
+					return err
+				}
 			}
 		}
 		return f.keep(w.Command, t.ID, chatKey(t.Surface, t.Channel, t.Conversation))

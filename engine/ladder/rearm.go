@@ -15,7 +15,7 @@ func (t *trouble) oneShot() (Decision, bool) {
 		return t.oweOrEnd("spent")
 	case t.stated > 0 && t.s.Durable && len(t.c.Rearm) > 0:
 		p := t.plan(t.c.WaitBase, t.hold()) // the floor keeps a tiny statement from hammering
-		d := Decision{Do: Rearm, Rung: "L6", Wait: p.wait, From: p.from, N: t.s.Rearms, Max: len(t.c.Rearm)}
+		d := Decision{Do: Rearm, Rung: "L6", Wait: p.wait, From: p.from, N: max(t.s.Rearms, 1), Max: len(t.c.Rearm)}
 		return t.answer(d)
 	}
 	return t.exhausted(), true

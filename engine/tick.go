@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/engine/wheel"
+	"holdfast/store"
+)
+
+// Kinds of events that the clock makes: a tick of the config's schedules, and a wake that a bot has set.
+const (
+	kindTick = "tick"
+	kindWake = "wake"
+)
+
+const (
+	// missedAfter is how late a tick may be until it counts as missed: a sweep finds what the wheel has
+	// lost within a minute, and that is no downtime.
+	missedAfter = 2 * time.Minute
+	ticksBatch  = 50
+	tickAgain   = 5 * time.Second // after a store that could not be used
+)
+
+// ticks is what memory holds of schedules: the wheel has one entry, for the next that is due. What is
+// overdue, after a start or a sleep, is worked off one by one into ordinary turns, which workers and
+// gates then pace: however many there are, it is no rush. Guarded by Engine.mu, its wakeup aside.
+type ticks struct {
+	wakeup chan struct{}
+	timer  wheel.Timer
+	next   []Upcoming
+}
+
+func newTicks() ticks { return ticks{wakeup: make(chan struct{}, 1)} }
+
+// poke says that a schedule is due, or that they have changed.
+func (k *ticks) poke() {
+	select {
+	case k.wakeup <- struct{}{}:
+	default:
+	}
+}
+
+// keepTime is the schedules' loop.
+func (e *Engine) keepTime(ctx context.Context) {
+	e.ticks.poke()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.ticks.wakeup:
+		}
+		worked := e.tickAll(ctx)
+		e.armTicks(worked)
+	}
+}
+
+// tickAll sends what is due; false if the store could not be used.
+func (e *Engine) tickAll(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		list, err := e.Store.NextSchedules(ticksBatch)
+		if err != nil {
+			e.Log.Error("read schedules", "err", err)
+			return false
+		}
+		for _, s := range list {
+			if s.Next > e.now() {
+				return true
+			}
+			if err := e.tick(ctx, s); err != nil {
+				e.Log.Error("a schedule cannot be sent now; it is tried again", "schedule", s.Name, "err", err)
+				return false
+			}
+		}
+		if len(list) < ticksBatch {
+			return true
+		}
+	}
+	return true
+}
+
+// armTicks sets the wheel for the next schedule.
+func (e *Engine) armTicks(worked bool) {
+	list, err := e.Store.NextSchedules(upcomingShown)
+	if err != nil {
+		e.Log.Error("read schedules", "err", err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.wheel.Cancel(e.ticks.timer)
+	e.ticks.timer, e.ticks.next = 0, nil
+	for _, s := range list {
+		e.ticks.next = append(e.ticks.next, Upcoming{Kind: "schedule", Name: s.Name, At: s.Next})
+	}
+	switch {
+	case err != nil || !worked:
+		e.ticks.timer = e.wheel.Add(int64(e.now().Add(tickAgain)), ticksKey)
+	case len(list) > 0:
+		e.ticks.timer = e.wheel.Add(int64(list[0].Next), ticksKey)
+	}
+}
+
+// tick makes a turn of a schedule that is due, and moves it on in the same transaction. A tick that
+// was missed and is to be skipped, or whose last turn is still under way, only moves it on. Of several
+// missed ones one is made.
+func (e *Engine) tick(ctx context.Context, s store.Schedule) error {
+	now := e.now()
+	move, err := e.following(s, now)
+	if err != nil { // its rhythm or zone is not known any more
+		e.Log.Error("a schedule ends", "schedule", s.Name, "err", err)
+		return e.pass(move, "broken")
+	}
+	if late := now.Sub(s.Next); s.Missed == "skip" && late > missedAfter {
+		e.Log.Info("tick skipped", "schedule", s.Name, "due", s.Next.Go(), "late_ms", late.Milliseconds())
+		return e.pass(move, "missed")
+	}
+	last, err := e.lastOf(s)
+	if err != nil {
+		return err
+	}
+	if last.ID != 0 && last.State != store.Rearming && last.State != store.Owed {
+		e.Log.Info("tick dropped", "schedule", s.Name, "due", s.Next.Go(), "turn", last.ID.String())
+		return e.pass(move, "under way")
+	}
+	in := e.tickOf(s, s.Next)
+	in.Key = fmt.Sprintf("%s:%s:%d", in.Kind, s.Name, s.Next)
+	in.tick, in.repeatOf = &move, last.ID
+	_, err = e.Receive(ctx, in)
+	switch {
+	case errors.Is(err, store.ErrMoved): // it has been paused or changed meanwhile
+		return nil
+	case errors.Is(err, ErrNoBot), errors.Is(err, store.ErrOtherBot), errors.Is(err, store.ErrNotFound):
+		e.Log.Error("a schedule has nobody to speak to", "schedule", s.Name, "err", err)
+		return e.pass(move, "nobody")
+	}
+	return err
+}
+
+// pass moves a schedule on without a turn.
+func (e *Engine) pass(k store.Tick, why string) error {
+	if err := e.Store.PassTick(k, e.now()); err != nil && !errors.Is(err, store.ErrMoved) {
+		return fmt.Errorf("pass a tick (%s): %w", why, err)
+	}
+	return nil
+}
+
+// following is what comes after a schedule's present time.
+func (e *Engine) following(s store.Schedule, now store.Time) (store.Tick, error) {
+	k := store.Tick{Schedule: s.ID, Due: s.Next}
+	if s.Cron == "" {
+		return k, nil
+	}
+	r, err := e.rhythmOf(s)
+	if err != nil {
+		return k, err
+	}
+	k.Next, k.WaitMS = due(r, s.Next, now)
+	return k, nil
+}
+
+// due is when a rhythm is due after last, and the length of the wait where that is what is meant.
+func due(r rhythm, last, now store.Time) (at store.Time, waitMS int64) {
+	was := time.Time{}
+	if last != 0 {
+		was = last.Go()
+	}
+	next := r.next(was, now.Go())
+	if next.IsZero() {
+		return 0, 0
+	}
+	if r.every > 0 {
+		waitMS = r.every.Milliseconds()
+	}
+	return store.At(next), waitMS
+}
+
+// rhythmOf reads a schedule's.
+func (e *Engine) rhythmOf(s store.Schedule) (rhythm, error) {
+	loc, err := e.zone(s.Timezone)
+	if err != nil {
+		return rhythm{}, err
+	}
+	return parseRhythm(s.Cron, loc)
+}
+
+// zone finds a time zone by its name; "" and the name of the config's own are that one.
+func (e *Engine) zone(name string) (*time.Location, error) {
+	if name == "" || name == e.Location.String() {
+		return e.Location, nil
+	}
+	return time.LoadLocation(name)
+}
+
+// lastOf is the turn that a schedule made last, or the one that took it in, if it is not done; else
+// the zero turn.
+func (e *Engine) lastOf(s store.Schedule) (store.Turn, error) {
+	if s.LastTurn == 0 {
+		return store.Turn{}, nil
+	}
+	t, err := e.Store.Turn(s.LastTurn)
+	if err == nil && t.MergedInto != 0 {
+		t, err = e.Store.Turn(t.MergedInto)
+	}
+	if errors.Is(err, store.ErrNotFound) || err == nil && t.State == store.Done {
+		return store.Turn{}, nil
+	}
+	return t, err
+}
+
+// silence is the answer that says nothing; nothing is posted then.
+const silence = "[silent]"
+
+// tickOf is what a schedule sends: its prompt, and a line that says who speaks.
+func (e *Engine) tickOf(s store.Schedule, at store.Time) Incoming {
+	in := Incoming{
+		Bot: s.Bot, Surface: s.Surface, Channel: s.Channel, Thread: s.Thread, Kind: kindTick, Person: s.Person, Name: "schedule " + s.Name, Title: s.Name,
+		Own: s.Source == "config" && s.Target == "", Trusted: true,
+	}
+	loc, err := e.zone(s.Timezone)
+	if err != nil {
+		loc = e.Location
+	}
+	who := fmt.Sprintf("the schedule %q sends this by itself", s.Name)
+	if s.Source == "bot" {
+		in.Kind, in.Title = kindWake, ""
+		who = fmt.Sprintf("you have set this for yourself (%s)", s.Name)
+	}
+	in.Text = fmt.Sprintf("%s\n\n[Holdfast: %s; it is %s. If there is nothing to say, answer with %s and nothing else: then nothing is posted.]",
+		s.Prompt, who, at.Go().In(loc).Format("Mon 2006-01-02 15:04 MST"), silence)
+	return in
+}
+
+// isSilent reports an answer that says nothing, however a model has dressed it up.
+func isSilent(text string) bool {
+	return strings.EqualFold(strings.Trim(strings.TrimSpace(text), "`*\"."), silence)
+}
+
+// byClock reports a kind of event that nobody has made at its moment.
+func byClock(kind string) bool { return kind == kindTick || kind == kindWake }
+
+// answerOf is what an answer says: nothing, if that is what it says and only the clock has asked.
+func (e *Engine) answerOf(t *store.Turn, text string) string {
+	if !isSilent(text) {
+		return text
+	}
+	only, err := e.onlyClock(t)
+	if err != nil {
+		e.Log.Error("read what has asked", "turn", t.ID.String(), "err", err)
+	}
+	if !only {
+		return text
+	}
+	e.Log.Info("nothing to say", "turn", t.ID.String())
+	return ""
+}
+
+// onlyClock reports a turn that answers nothing but the clock.
+func (e *Engine) onlyClock(t *store.Turn) (bool, error) {
+	history, err := e.Store.History(t.Conversation, t.ID, 1)
+	if err != nil || len(history) == 0 {
+		return false, err
+	}
+	return clocked(history[len(history)-1].Events), nil
+}
+
+func clocked(events []store.Event) bool {
+	for _, ev := range events {
+		if !byClock(ev.Kind) {
+			return false
+		}
+	}
+	return len(events) > 0
+}
