@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	changesKept = 24 * time.Hour // a page that was away for longer gets a snapshot
-	pruneBatch  = 500            // rows deleted in one transaction, so that nobody waits long for it
+	changesKept = 24 * time.Hour     // a page that was away for longer gets a snapshot
+	wakesKept   = 7 * 24 * time.Hour // bots' own that are over: a call made again within it finds what it has set
+	pruneBatch  = 500                // rows deleted in one transaction, so that nobody waits long for it
 )
 
 // verify looks through the file in the background if the last process did not close it.
@@ -28,7 +29,7 @@ func (e *Engine) prune(ctx context.Context) {
 		keep   time.Duration
 		delete func(store.Time, int) (int, error)
 	}
-	for _, p := range []pruner{{"changes", changesKept, e.Store.PruneChanges}, {"turns", e.Keep, e.Store.Prune}} {
+	for _, p := range []pruner{{"changes", changesKept, e.Store.PruneChanges}, {"turns", e.Keep, e.Store.Prune}, {"schedules", wakesKept, e.Store.PruneSchedules}} {
 		for n := 1; p.keep > 0 && n > 0 && ctx.Err() == nil; {
 			var err error
 			if n, err = p.delete(e.now().Add(-p.keep), pruneBatch); err != nil {

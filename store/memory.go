@@ -85,11 +85,12 @@ func matchAny(text string) string {
 	return strings.Join(words[:min(len(words), recallWords)], " OR ")
 }
 
-// Forget deletes one that a bot has of a person or of everybody; found says whether there was one.
-func (s *Store) Forget(bot, person string, id ID, now Time) (found bool, err error) {
+// Forget deletes one that a bot has of a person, or with shared also of everybody; found says whether
+// there was one.
+func (s *Store) Forget(bot, person string, id ID, shared bool, now Time) (found bool, err error) {
 	err = s.write(now, func(f *fact) error {
 		var m Memory
-		err := m.scan(f.one(`SELECT `+memoryColumns+` FROM memories m WHERE m.id = ? AND m.bot = ? AND (m.person = ? OR m.person = '')`, id, bot, person))
+		err := m.scan(f.one(`SELECT `+memoryColumns+` FROM memories m WHERE m.id = ? AND m.bot = ? AND (m.person = ? OR ? AND m.person = '')`, id, bot, person, shared))
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		} else if err != nil {

@@ -53,11 +53,14 @@ func TestMemories(t *testing.T) {
 			t.Errorf("%s, %q: %v, want %v", c.person, c.words, got, c.want)
 		}
 	}
-	if found, err := s.Forget("bot", "bob", tea.ID, t0); err != nil || found {
+	if found, err := s.Forget("bot", "bob", tea.ID, true, t0); err != nil || found {
 		t.Error("forgotten by somebody else", err)
 	}
-	if found, err := s.Forget("bot", "ada", tea.ID, t0); err != nil || !found {
+	if found, err := s.Forget("bot", "ada", tea.ID, true, t0); err != nil || !found {
 		t.Error(found, err)
+	}
+	if found, err := s.Forget("bot", "visitor", club.ID, false, t0); err != nil || found {
+		t.Error("forgotten by a visitor", err)
 	}
 	if got := recall("ada", "green cafe"); len(got) != 0 {
 		t.Errorf("%v", got)

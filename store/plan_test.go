@@ -117,7 +117,7 @@ func writes(t *testing.T, s *Store) {
 	add(nil, s.DeleteSchedule(x.Name, t0, nil))
 	m := Memory{Bot: "bot", Text: "some words", At: t0}
 	add(nil, s.Remember(&m, 9))
-	add(s.Forget("bot", "", m.ID, t0))
+	add(s.Forget("bot", "", m.ID, true, t0))
 	add(nil, s.Remember(&m, 9))
 	add(nil, s.DeleteMemory(m.ID, t0, nil))
 	_, _, err = s.Speak(Speech{Key: "k", Bot: "bot", Surface: "web", Channel: "said", Text: "x"}, t0)

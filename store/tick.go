@@ -30,9 +30,13 @@ func (f *fact) moved(id ID, n int, err error) error {
 	} else if err != nil {
 		return err
 	}
-	var name string
-	if err := f.one(`SELECT name FROM schedules WHERE id = ?`, id).Scan(&name); err != nil {
+	var name, source string
+	var next Time
+	if err := f.one(`SELECT name, source, next_at FROM schedules WHERE id = ?`, id).Scan(&name, &source, &next); err != nil {
 		return err
+	}
+	if source == "bot" && next == 0 { // it is over
+		return f.changed(object{kind: kindRemoved, name: "schedule/" + name})
 	}
 	return f.changed(object{kind: kindSchedule, name: name})
 }
