@@ -80,7 +80,7 @@ func (c *call) serve(l *loaded) error {
 func (l *loaded) build(st *store.Store, services map[string]engine.Provider, servers toolServers, at net.Listener, demo bool, crash func(string), log *slog.Logger, tail *web.Log) (*engine.Engine, *web.Server, error) {
 	live := web.NewLive()
 	eng, err := engine.New(engine.Parts{
-		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services, Tools: servers.sets(), PublicTools: l.Web.PublicTools,
+		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services, Tools: l.tools(servers), PublicTools: l.Web.PublicTools,
 		Surfaces: l.surfaces(live, log), Schedules: l.Schedules, Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"holdfast/engine/tool"
 	"holdfast/engine/tool/mcp"
@@ -27,10 +28,19 @@ func (l *loaded) toolServers(log *slog.Logger) (all toolServers) {
 	return slices.Clip(all)
 }
 
-// sets are the servers by the names that bots call them.
-func (s toolServers) sets() map[string]tool.Set {
-	sets := make(map[string]tool.Set, len(s))
-	for _, one := range s {
+// tools are the servers and the built-in tools that need nothing of the engine, by the names that bots
+// call them.
+func (l *loaded) tools(servers toolServers) map[string]tool.Set {
+	dirs := map[string]string{}
+	for _, b := range l.Bots {
+		dirs[b.Name] = b.FilesDir
+	}
+	sets := map[string]tool.Set{
+		"fetch": tool.NewFetch(version),
+		"files": tool.NewFiles(func(bot string) string { return dirs[bot] }),
+		"time":  tool.NewClock(time.Now, l.location()),
+	}
+	for _, one := range servers {
 		sets[one.Name()] = one
 	}
 	return sets

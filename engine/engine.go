@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -45,7 +46,7 @@ type Parts struct {
 	Providers map[string]Provider
 	Surfaces  []Surface
 	Schedules []Schedule          // what the clock sends; those of an earlier config are taken out of the store
-	Tools     map[string]tool.Set // what names in a bot's tools stand for
+	Tools     map[string]tool.Set // what names in a bot's tools stand for, besides the built-in ones that need the engine
 
 	PublicTools []string // the same for turns of visitors
 	Store       *store.Store
@@ -131,6 +132,8 @@ func New(p Parts) (*Engine, error) {
 		}
 		e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: state, Since: e.now()}
 	}
+	e.Tools = e.builtins()
+	maps.Copy(e.Tools, p.Tools)
 	e.SetBots(p.Bots)
 	for name, prov := range p.Providers {
 		e.services[name] = newService(name, prov)
