@@ -79,6 +79,35 @@ func ollamaModel(ctx context.Context, address string) string {
 	return ""
 }
 
+// ollamaWindow asks a server with how many tokens of context it has loaded a model; 0 if it is not
+// loaded or does not say.
+func ollamaWindow(ctx context.Context, address, model string) int64 {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/api/ps", nil)
+	if err != nil {
+		return 0
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	var loaded struct {
+		Models []struct {
+			Name    string `json:"name"`
+			Context int64  `json:"context_length"`
+		} `json:"models"`
+	}
+	if resp.StatusCode != http.StatusOK || json.NewDecoder(http.MaxBytesReader(nil, resp.Body, 1<<20)).Decode(&loaded) != nil {
+		return 0
+	}
+	for _, m := range loaded.Models {
+		if m.Name == model || m.Name == model+":latest" {
+			return max(0, m.Context)
+		}
+	}
+	return 0
+}
+
 // embeds tells from a model's name or family that it makes vectors and does not chat.
 func embeds(name string) bool {
 	name = strings.ToLower(name)

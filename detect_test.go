@@ -72,3 +72,23 @@ func TestDetectIntoConfigWithoutBots(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+// TestOllamaWindow: what a server says of the models that it has loaded; everything else is not known.
+func TestOllamaWindow(t *testing.T) {
+	answer := `{"models":[{"name":"other:1b","context_length":99},{"name":"qwen3:latest","context_length":4096}]}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/ps" {
+			w.Write([]byte(answer))
+		}
+	}))
+	defer s.Close()
+	for model, want := range map[string]int64{"qwen3": 4096, "other:1b": 99, "absent": 0} {
+		if got := ollamaWindow(t.Context(), s.URL, model); got != want {
+			t.Errorf("%s: %d, want %d", model, got, want)
+		}
+	}
+	answer = "not JSON"
+	if got := ollamaWindow(t.Context(), s.URL, "qwen3"); got != 0 {
+		t.Errorf("%d of no JSON", got)
+	}
+}

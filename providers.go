@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -65,6 +66,12 @@ func (p *providers) open(name string, c llm.Config) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if name == "ollama" {
+		made.Window = func(ctx context.Context, model string) int64 {
+			return ollamaWindow(ctx, strings.TrimSuffix(strings.TrimSuffix(c.BaseURL, "/"), "/v1"), model)
+		}
+		made.WindowHint = "start Ollama with OLLAMA_CONTEXT_LENGTH set to that many tokens"
 	}
 	p.byName[name] = made
 	return nil

@@ -35,6 +35,9 @@ type Provider struct {
 	KeyID  string // short hash of its key: a changed key is a new gate
 	Label  string // what people call it; "" = its name
 	NoKey  bool   // it needs a key and has none: never a usable fallback
+
+	Window     func(ctx context.Context, model string) int64 // tokens of context that it has loaded a model with; 0 = not known, nil = it does not tell
+	WindowHint string                                        // how to raise that, for the log
 }
 
 // Parts is what an engine is built from.
@@ -95,6 +98,7 @@ type Engine struct {
 	services  map[string]*service
 	tally     tally
 	lines     map[string]SurfaceShape
+	windows   map[string]windowSeen  // by PROVIDER/MODEL
 	open      map[string]store.Alert // alerts not cleared, by "KIND|SUBJECT"
 	streak    map[string]int         // bot → exhaustions in a row
 	spending  spending
@@ -118,7 +122,7 @@ func New(p Parts) (*Engine, error) {
 	}
 	e := &Engine{
 		Parts: p, surfaces: map[string]Surface{}, wheel: wheel.New(wheel.Config{Wall: p.Wall}), sched: newSchedule(p.Config.Workers),
-		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, open: map[string]store.Alert{}, streak: map[string]int{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
+		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, windows: map[string]windowSeen{}, open: map[string]store.Alert{}, streak: map[string]int{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
 		ready: errors.New("timers are not loaded yet"),
 	}
 	for _, s := range p.Surfaces {

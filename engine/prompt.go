@@ -179,10 +179,13 @@ func (p *prompted) say(role, text string) {
 	p.messages = append(p.messages, llm.Message{Role: role, Text: text})
 }
 
-// promptBudget is how many bytes of context may be sent: what the bot allows, what fits under the
-// limit that the model has once stated, and after a request that was too large for a limit not stated, half of it (F14).
-func (e *Engine) promptBudget(r *run, t *store.Turn, bot *Bot, history []store.Exchange) int {
+// promptBudget is how many bytes of context may be sent: what the bot allows, what fits into the
+// window that it is loaded with (tokens, 0 = not known) and under the limit that the model has once stated, and after a request that was too large for a limit not stated, half of it (F14).
+func (e *Engine) promptBudget(r *run, t *store.Turn, bot *Bot, history []store.Exchange, window int64) int {
 	budget := bot.ContextTokens * bytesPerToken
+	if window > 0 { // a quarter of it is for the answer
+		budget = min(budget, int(window)*bytesPerTokenAtMost*3/4)
+	}
 	e.mu.Lock()
 	limit := int(e.gateOf(r.model).rec.Limit)
 	e.mu.Unlock()

@@ -195,7 +195,7 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 		return v, v == elsewhere
 	}
 	if r.prepared == nil {
-		if err := e.prepare(r, t, bot); err != nil {
+		if err := e.prepare(ctx, r, t, bot); err != nil {
 			e.exit(r)
 			return e.trouble(ctx, r, "build the request", err), false
 		}

@@ -67,13 +67,13 @@ func (e *Engine) fallback(r *run, bot *Bot, from string) (string, bool) {
 }
 
 // prepare builds the context and fixes the bytes of the send.
-func (e *Engine) prepare(r *run, t *store.Turn, bot *Bot) error {
+func (e *Engine) prepare(ctx context.Context, r *run, t *store.Turn, bot *Bot) error {
 	history, err := e.Store.History(t.Conversation, t.ID, historyLimit)
 	if err != nil {
 		return err
 	}
 	offered := r.tools.offered()
-	budget := e.promptBudget(r, t, bot, history) - len(bot.Instructions) - sizeOf(offered)
+	budget := e.promptBudget(r, t, bot, history, e.window(ctx, r.model, bot)) - len(bot.Instructions) - sizeOf(offered)
 	history = sinceFreshStart(withoutSuperseded(history))
 	p := prompt(bot, *t, history, budget)
 	_, model, _ := strings.Cut(r.model, "/")
