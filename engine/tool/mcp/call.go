@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -135,14 +136,17 @@ const rejectedByTransport = -32005
 // fate tells how far a call with an error has come.
 func (l *line) fate(way *passage, err error) fate {
 	status := int(way.status.Load())
+	said, answer := errors.AsType[*jsonrpc.Error](err)
+	answer = answer && said.Code != rejectedByTransport
+	// A server that was replaced says 404 to the old session by the protocol, and many say 400.
+	strange := status == http.StatusNotFound || status == http.StatusBadRequest && (!answer || strings.Contains(strings.ToLower(said.Message), "session"))
 	unsent := l.child == nil && !way.sent.Load()
-	if unsent || status == http.StatusNotFound || errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
+	switch {
+	case unsent, strange, errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing):
 		return lost
-	}
-	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && e.Code != rejectedByTransport {
+	case answer:
 		return answered
-	}
-	if status >= 400 && status < 500 || status == http.StatusServiceUnavailable {
+	case status >= 400 && status < 500, status == http.StatusServiceUnavailable:
 		return refused
 	}
 	return unknown

@@ -417,24 +417,48 @@ func TestHTTPGoneAfterACut(t *testing.T) {
 }
 
 // TestHTTPServerReplaced: a server that knows nothing of the session any more has not done the call; it
-// is made once, on a new line.
+// is made once, on a new line. Some say 400 instead of the protocol's 404.
 func TestHTTPServerReplaced(t *testing.T) {
-	dir := t.TempDir()
-	var now atomic.Pointer[sdk.StreamableHTTPHandler]
-	replace := func() {
-		peer := newPeer(dir, nil)
-		now.Store(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return peer }, nil))
-	}
-	replace()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().ServeHTTP(w, r) }))
-	defer server.Close()
-	defer server.CloseClientConnections()
-	p := run(t, dir, tool.Config{Name: "far", URL: server.URL})
-	p.call(t, "far_look", "")
-	replace()
-	p.call(t, "far_write", `{"n":2}`)
-	if got, want := p.calls(t), []string{"look {}", `write {"n":2}`}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	for name, stranger := range map[string]http.HandlerFunc{
+		"404": nil,
+		"400": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "Bad Request", http.StatusBadRequest) },
+		"400 with a reason": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var now atomic.Pointer[http.Handler]
+			var first atomic.Pointer[string] // the session of the server before
+			replace := func() {
+				peer := newPeer(dir, nil)
+				var h http.Handler = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return peer }, nil)
+				now.Store(&h)
+			}
+			replace()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if old := first.Load(); old != nil && *old == r.Header.Get("Mcp-Session-Id") && stranger != nil {
+					stranger(w, r)
+					return
+				}
+				(*now.Load()).ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			defer server.CloseClientConnections()
+			p := run(t, dir, tool.Config{Name: "far", URL: server.URL})
+			p.call(t, "far_look", "")
+			p.mu.Lock()
+			id := p.line.session.ID()
+			p.mu.Unlock()
+			first.Store(&id)
+			replace()
+			p.call(t, "far_write", `{"n":2}`)
+			if got, want := p.calls(t), []string{"look {}", `write {"n":2}`}; !slices.Equal(got, want) || id == "" {
+				t.Errorf("got %q, want %q; session %q", got, want, id)
+			}
+		})
 	}
 }
 
