@@ -41,6 +41,24 @@ type line struct {
 	listen map[any]func(*sdk.ProgressNotificationParams) // by token, of the calls under way
 }
 
+// greetError is that of a server that was reached and did not come to answer.
+type greetError struct{ error }
+
+// greet makes a line. Some programs end when the first message is one of the newer protocol; they are
+// started again and spoken to by the older one.
+func (s *Server) greet(ctx context.Context) (*line, error) {
+	l, err := s.dial(ctx, s.old)
+	if _, began := errors.AsType[*greetError](err); !began || len(s.c.Command) == 0 || ctx.Err() != nil {
+		return l, err
+	}
+	other, otherErr := s.dial(ctx, !s.old)
+	if otherErr != nil {
+		return nil, err
+	}
+	s.old = !s.old
+	return other, nil
+}
+
 // dial reaches the server and greets it; old says that it shall be spoken to by the older protocol.
 // The line lives until close, not until ctx ends.
 func (s *Server) dial(ctx context.Context, old bool) (l *line, err error) {
@@ -72,7 +90,7 @@ func (s *Server) dial(ctx context.Context, old bool) (l *line, err error) {
 		<-greeted
 	}
 	if err != nil {
-		err = l.why(ctx, err)
+		err = &greetError{l.why(ctx, err)}
 		l.stopChild()
 		return nil, err
 	}

@@ -55,6 +55,7 @@ type Server struct {
 	web     *http.Transport
 	grace   time.Duration // farewell; tests are in a hurry
 	pause   time.Duration // firstPause; the same
+	old     bool          // the last greeting was by the older protocol; only Run and Probe look at it
 
 	mu      sync.Mutex
 	state   string
@@ -139,7 +140,7 @@ func (s *Server) absent(problem string) error {
 // Probe reaches the server once, without Run, and gives its tools.
 func (s *Server) Probe(ctx context.Context) ([]tool.Tool, error) {
 	defer s.web.CloseIdleConnections()
-	l, err := s.dial(ctx, false)
+	l, err := s.greet(ctx)
 	if err != nil {
 		return nil, errors.New(s.hide.from(err.Error()))
 	}

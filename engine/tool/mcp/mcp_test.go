@@ -310,6 +310,17 @@ func TestServersAskInVain(t *testing.T) {
 	}
 }
 
+// TestOlderProtocol: a program that ends at the newer protocol's first message is started once more.
+func TestOlderProtocol(t *testing.T) {
+	p := play(t, "strict")
+	if !strings.HasPrefix(p.tool(t, "peer_ask").Spec().Name, "peer_") || strings.Contains(p.log.String(), "is down") {
+		t.Error(p.log)
+	}
+	if tools, err := New(p.c, Options{Log: p.Server.log}).Probe(t.Context()); err != nil || len(tools) != 1 {
+		t.Error(tools, err)
+	}
+}
+
 func TestProgramsThatDoNotServe(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -20,7 +20,7 @@ import (
 
 // The test's binary is its own tool server: with peerVar set it plays one instead of running tests.
 const (
-	peerVar = "HOLDFAST_TEST_PEER" // "server", "raw", "orphan", "mute" or "dies"
+	peerVar = "HOLDFAST_TEST_PEER" // "server", "raw", "strict", "orphan", "mute" or "dies"
 	dirVar  = "HOLDFAST_TEST_DIR"  // where a server writes down what is done
 )
 
@@ -34,7 +34,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	case "raw":
-		rawPeer()
+		rawPeer(false)
+	case "strict":
+		rawPeer(true)
 	case "orphan": // ends by nothing but a kill
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 		select {}
@@ -121,8 +123,8 @@ func newPeer(dir string, die func()) *sdk.Server {
 }
 
 // rawPeer speaks the older protocol by hand: it greets people first, and in a call it asks its client
-// for everything that clients can be asked.
-func rawPeer() {
+// for everything that clients can be asked. A strict one ends at a first message that is not initialize.
+func rawPeer(strict bool) {
 	fmt.Println("Welcome to the raw peer!")
 	say := func(id any, what string, value any) {
 		line, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, what: value})
@@ -140,6 +142,11 @@ func rawPeer() {
 		if json.Unmarshal(in.Bytes(), &m) != nil {
 			continue
 		}
+		if strict && m.Method != "initialize" {
+			fmt.Fprintln(os.Stderr, "expected initialize")
+			os.Exit(1)
+		}
+		strict = false
 		switch m.Method {
 		case "initialize":
 			say(m.ID, "result", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "raw", "version": "1"}})

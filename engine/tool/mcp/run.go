@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,24 +14,25 @@ import (
 // Run keeps the line alive until ctx ends, and returns nil once the line and the program are gone.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.web.CloseIdleConnections()
-	pause, old := s.pause, false
+	pause, before := s.pause, ""
 	for {
 		s.turn(Connecting, nil, "")
-		began := time.Now()
-		greeted, err := s.hold(ctx, old)
+		lived, err := s.hold(ctx)
 		if ctx.Err() != nil {
 			s.turn(Down, nil, "it was stopped")
 			return nil
 		}
-		if time.Since(began) >= stood && greeted {
+		if lived >= stood {
 			pause = s.pause
-		}
-		if !greeted { // some servers cannot bear a first message of the newer protocol
-			old = !old
 		}
 		why := s.hide.from(err.Error())
 		s.turn(Down, nil, why)
-		s.log.Warn("tool server is down", "why", why, "retry_in", pause)
+		level := slog.LevelWarn
+		if why == before && lived == 0 { // it was said
+			level = slog.LevelDebug
+		}
+		s.log.Log(ctx, level, "tool server is down", "why", why, "retry_in", pause)
+		before = why
 		select {
 		case <-ctx.Done():
 			s.turn(Down, nil, "it was stopped")
@@ -41,23 +43,29 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 }
 
-// hold makes a line and keeps it until it breaks or ctx ends; greeted says whether there was one. The
-// error says why there is none any more.
-func (s *Server) hold(ctx context.Context, old bool) (greeted bool, err error) {
-	l, err := s.dial(ctx, old)
+// hold makes a line and keeps it until it breaks or ctx ends. It tells how long the line has lived, 0 if
+// there was none, and why there is none any more.
+func (s *Server) hold(ctx context.Context) (lived time.Duration, err error) {
+	l, err := s.greet(ctx)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer l.close()
 	defer s.turn(Connecting, nil, "") // no call takes a line that is being closed
 	found, err := l.list(ctx)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	s.keep(found)
 	s.turn(Connected, l, "")
 	s.log.Info("tool server connected", "tools", len(found), "protocol", l.session.InitializeResult().ProtocolVersion)
+	began := time.Now()
+	err = s.follow(ctx, l)
+	return time.Since(began), err
+}
 
+// follow lists the tools again when they have changed, until the line is dead.
+func (s *Server) follow(ctx context.Context, l *line) error {
 	var look <-chan time.Time
 	if l.child == nil {
 		t := time.NewTicker(lookAgain)
@@ -67,11 +75,11 @@ func (s *Server) hold(ctx context.Context, old bool) (greeted bool, err error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return true, ctx.Err()
+			return ctx.Err()
 		case <-l.ended:
-			return true, l.over()
+			return l.over()
 		case <-s.broken:
-			return true, errors.New("it does not answer any more")
+			return errors.New("it does not answer any more")
 		case <-l.changed:
 		case <-look:
 		}
@@ -79,7 +87,7 @@ func (s *Server) hold(ctx context.Context, old bool) (greeted bool, err error) {
 		case err == nil:
 			s.keep(found)
 		case errors.Is(err, errGone):
-			return true, err
+			return err
 		case ctx.Err() == nil:
 			s.log.Warn("tool server does not list its tools", "why", s.hide.from(err.Error()))
 		}

@@ -18,7 +18,7 @@ import (
 func TestPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &logged{}
-		s := New(tool.Config{Name: "notes", Command: []string{"no-such-program-here"}}, Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+		s := New(tool.Config{Name: "notes", Command: []string{"no-such-program-here"}}, Options{Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- s.Run(ctx) }()
@@ -30,6 +30,9 @@ func TestPauses(t *testing.T) {
 			if tries := strings.Count(log.String(), "tool server is down"); state != Down || tries != i+1 {
 				t.Errorf("after %d s: %s, tried %d times, want %d", at, state, strings.Count(log.String(), "tool server is down"), i+1)
 			}
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 1 {
+			t.Errorf("the same reason was told %d times", n)
 		}
 		stop()
 		if err := <-ended; err != nil {
