@@ -1,17 +1,11 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// ErrUnknown is what a Call wraps if the work was begun, or may have been, and nobody knows what became
-// of it: the server died in the middle, or the line broke. Any other error means that it was not done.
-// Whether the call may be made again is for the journal's rule to say (Spec.Repeatable).
-var ErrUnknown = errors.New("it is not known whether it was done")
 
 // Cut gives a text of at most max bytes that ends at a whole character and says how much was left out.
 func Cut(text string, max int) string {

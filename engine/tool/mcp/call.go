@@ -34,7 +34,7 @@ type remote struct {
 func (r *remote) Spec() tool.Spec { return r.spec }
 
 // Call implements tool.Tool. While the server is being started again it waits for that, at most 10 s. An
-// error wraps tool.ErrUnknown unless it is certain that the server has not begun.
+// error wraps tool.ErrNotMade if it is certain that the server has not begun.
 func (r *remote) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	arguments := bytes.TrimSpace(c.Arguments)
 	if len(arguments) == 0 {
@@ -47,7 +47,7 @@ func (r *remote) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	for again := false; ; again = true {
 		l, err := r.server.standing(ctx)
 		if err != nil {
-			return tool.Result{}, err
+			return tool.Result{}, fmt.Errorf("%w: %w", tool.ErrNotMade, err)
 		}
 		answer, state, err := l.call(ctx, params, c)
 		if err == nil {
@@ -74,9 +74,9 @@ func (s *Server) failed(ctx context.Context, l *line, state fate, err error) (to
 	why := s.hide.from(l.why(ctx, err).Error())
 	if state == unknown {
 		l.look()
-		return tool.Result{}, fmt.Errorf("the tool server %s broke off in the middle of the call: %s; %w", s.c.Name, why, tool.ErrUnknown)
+		return tool.Result{}, fmt.Errorf("the tool server %s broke off in the middle of the call: %s", s.c.Name, why)
 	}
-	return tool.Result{}, fmt.Errorf("the tool server %s did not take the call: %s", s.c.Name, why)
+	return tool.Result{}, fmt.Errorf("%w: the tool server %s did not take it: %s", tool.ErrNotMade, s.c.Name, why)
 }
 
 // fate is what is known of a call that came back with an error.

@@ -9,7 +9,8 @@
 //
 // What the server has listed once is offered from then on, also while the line is being made again: a
 // model sees the same tools from one request to the next, and a call waits for the line. What becomes of
-// a call that was cut off is not decided here: it comes back as tool.ErrUnknown.
+// a call that was cut off is not decided here: it comes back as an error, which wraps tool.ErrNotMade if the
+// server has surely not begun.
 package mcp
 
 import (

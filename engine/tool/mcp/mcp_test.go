@@ -233,7 +233,7 @@ func TestProgressAndCancel(t *testing.T) {
 func TestCrashInACallP11(t *testing.T) {
 	p := play(t, "server")
 	_, err := p.tool(t, "peer_crash").Call(t.Context(), tool.Call{})
-	if !errors.Is(err, tool.ErrUnknown) || !strings.Contains(err.Error(), "broke off in the middle of the call: the program has ended with exit status 3") {
+	if err == nil || errors.Is(err, tool.ErrNotMade) || !strings.Contains(err.Error(), "broke off in the middle of the call: the program has ended with exit status 3") {
 		t.Error(err)
 	}
 	p.until(t, "down", func() bool { return p.state == Down })
@@ -394,7 +394,7 @@ func TestHTTPCut(t *testing.T) {
 	url, dir, server := web(t, nil)
 	p := run(t, dir, tool.Config{Name: "far", URL: url})
 	_, err := p.tool(t, "far_crash").Call(t.Context(), tool.Call{})
-	if !errors.Is(err, tool.ErrUnknown) {
+	if err == nil || errors.Is(err, tool.ErrNotMade) {
 		t.Error(err)
 	}
 	if got := p.calls(t); !slices.Equal(got, []string{"crash {}"}) {
@@ -407,7 +407,7 @@ func TestHTTPCut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err = look.Call(ctx, tool.Call{})
-	if err == nil || errors.Is(err, tool.ErrUnknown) || strings.Contains(err.Error(), secret) {
+	if !errors.Is(err, tool.ErrNotMade) || strings.Contains(err.Error(), secret) {
 		t.Error(err)
 	}
 	p.until(t, "down", func() bool { return p.state == Down && strings.Contains(p.problem, "refused") })
@@ -421,7 +421,7 @@ func TestHTTPGoneAfterACut(t *testing.T) {
 	server = httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return peer }, &sdk.StreamableHTTPOptions{Stateless: true}))
 	defer server.Close()
 	p := run(t, "", tool.Config{Name: "far", URL: server.URL})
-	if _, err := p.tool(t, "far_crash").Call(t.Context(), tool.Call{}); !errors.Is(err, tool.ErrUnknown) {
+	if _, err := p.tool(t, "far_crash").Call(t.Context(), tool.Call{}); err == nil || errors.Is(err, tool.ErrNotMade) {
 		t.Error(err)
 	}
 	p.until(t, "down", func() bool { return p.state == Down && strings.Contains(p.problem, "refused") })
@@ -496,7 +496,7 @@ func TestHTTPTurnedAway(t *testing.T) {
 			defer server.CloseClientConnections()
 			p := run(t, "", tool.Config{Name: "far", URL: server.URL})
 			_, err := p.tool(t, "far_look").Call(t.Context(), tool.Call{})
-			if err == nil || errors.Is(err, tool.ErrUnknown) != unknown {
+			if err == nil || errors.Is(err, tool.ErrNotMade) == unknown {
 				t.Error(err)
 			}
 		})
