@@ -179,6 +179,20 @@ func TestOwnWakeDoesNotStartTheCountR5(t *testing.T) {
 	})
 }
 
+// A bot that has them in its list is offered them, and their results reach the model.
+func TestBuiltinsAreOffered(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Bots[0].Tools = []string{"schedule", "memory"} }, func(h *house) {
+		h.models.play("call:schedule_list+memory_recall+send_message", "ok:done")
+		h.settled(h.say("ann", "what do you know?"), s(1))
+		rs := h.models.requests()
+		for _, want := range []string{"tool: nothing is set in this conversation", "tool: nothing is remembered of that", "tool: " + noSuchTool} {
+			if !strings.Contains(rs[len(rs)-1].body, want) {
+				t.Errorf("%q is not in %s", want, rs[len(rs)-1].body)
+			}
+		}
+	})
+}
+
 // What a model gets wrong it is told in words that help, and nothing is set.
 func TestWakeMistakes(t *testing.T) {
 	inHouse(t, nil, func(h *house) {

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -136,8 +135,7 @@ func New(p Parts) (*Engine, error) {
 		}
 		e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: state, Since: e.now()}
 	}
-	e.Tools = e.builtins()
-	maps.Copy(e.Tools, p.Tools)
+	e.Tools = e.withBuiltins(p.Tools)
 	e.SetBots(p.Bots)
 	for name, prov := range p.Providers {
 		e.services[name] = newService(name, prov)

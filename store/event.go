@@ -180,8 +180,8 @@ func (f *fact) mayCutOff(turn, conversation ID) error {
 }
 
 // takeIn looks whether the person's latest open turn in this lane waits: then it answers this message
-// too. If it does not wait the message has its own, lest it overtake what was said before. For what the
-// clock sends a re-arming turn of anybody does as well.
+// too. If it does not wait the message has its own, lest it overtake what was said before. What the clock
+// sends is also taken in by a re-arming turn of anybody (R2).
 func (f *fact) takeIn(a Admission, out *Admitted) error {
 	if !a.Merge {
 		return nil
@@ -192,8 +192,8 @@ func (f *fact) takeIn(a Admission, out *Admitted) error {
 	}
 	var latest ID
 	var state State
-	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0 AND (person = ? AND lane = ? OR state = ?) AND reason_why <> 'approval'
-		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person, a.Lane, anybody).Scan(&latest, &state)
+	err := f.one(`SELECT id, state FROM turns WHERE conversation = ? AND ended = 0 AND (person = ? OR state = ?) AND lane = ? AND reason_why <> 'approval'
+		ORDER BY id DESC LIMIT 1`, out.Conversation, a.Person, anybody, a.Lane).Scan(&latest, &state)
 	if errors.Is(err, ErrNotFound) || err == nil && !state.waits() {
 		return nil
 	} else if err != nil {

@@ -113,9 +113,8 @@ func TestSpeak(t *testing.T) {
 	if err != nil || !known || b.ID != a.ID {
 		t.Errorf("%+v, %v, %v", b, known, err)
 	}
-	post, err := s.NextPost(a.Conversation, t0)
-	if err != nil || post.Text != "hello all" {
-		t.Errorf("%+v, %v", post, err)
+	if p, err := s.NextPost(a.Conversation, t0); err != nil || p.Turn != a.ID || p.Text != "hello all" || p.State != "pending" {
+		t.Errorf("%+v, %v", p, err)
 	}
 	msgs, err := s.Messages(a.Conversation, 0, 10)
 	if err != nil || len(msgs) != 1 || msgs[0].Role != "bot" || msgs[0].Text != "hello all" {

@@ -88,6 +88,10 @@ func (s *Server) carryOut(ctx context.Context, c command.Command, once *store.Co
 		return s.decide(ctx, c, once)
 	case command.Ack:
 		return s.ack(ctx, c, once)
+	case command.RunSchedule, command.PauseSchedule, command.DeleteSchedule:
+		return s.onSchedule(ctx, c, once)
+	case command.Forget:
+		return s.forget(c, once)
 	case command.Stop:
 		return s.act(ctx, c, once, s.engine.Stop)
 	case command.Resume:

@@ -82,7 +82,7 @@ func TestMessageSend(t *testing.T) {
 		{"blank", `{"id":"m4","cmd":"message.send","args":{"text":" "}}`, 400, "bad_command"},
 		{"no id", `{"cmd":"message.send","args":{"text":"x"}}`, 400, "bad_command"},
 		{"unknown", `{"id":"m5","cmd":"message.shout"}`, 400, "unknown_command"},
-		{"not there yet", `{"id":"m6","cmd":"schedule.run","target":"a"}`, 400, "not_available"},
+		{"no such schedule", `{"id":"m6","cmd":"schedule.run","target":"a"}`, 404, "not_found"},
 		{"a version where there is none", `{"id":"m7","cmd":"message.send","if_version":3,"args":{"text":"x"}}`, 400, "bad_request"},
 		{"not JSON", `hello`, 400, "bad_command"},
 	} {

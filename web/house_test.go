@@ -167,6 +167,36 @@ func (f *fakeHouse) Release(_ context.Context, model string, _ *store.Command) e
 	return nil
 }
 
+func (f *fakeHouse) Schedules() ([]store.Schedule, error) { return f.store.Schedules() }
+
+func (f *fakeHouse) RunSchedule(_ context.Context, name string, c *store.Command) (store.Turn, error) {
+	s, err := f.store.Schedule(name)
+	if err != nil {
+		return store.Turn{}, err
+	}
+	now := store.At(time.Now())
+	a, err := f.store.Admit(store.Admission{
+		At: now, Bot: s.Bot, Key: "run:" + c.ID, Kind: "tick", Surface: s.Surface, Channel: s.Channel, Person: s.Person, Text: s.Prompt, Lane: "durable", Command: c,
+		Tick: &store.Tick{Schedule: s.ID},
+	})
+	if err != nil {
+		return store.Turn{}, err
+	}
+	return f.store.Turn(a.Turn)
+}
+
+func (f *fakeHouse) PauseSchedule(_ context.Context, name string, paused bool, c *store.Command) error {
+	s, err := f.store.Schedule(name)
+	if err != nil {
+		return err
+	}
+	return f.store.PauseSchedule(name, paused, s.Next, 0, store.At(time.Now()), c)
+}
+
+func (f *fakeHouse) DeleteSchedule(_ context.Context, name string, c *store.Command) error {
+	return f.store.DeleteSchedule(name, store.At(time.Now()), c)
+}
+
 func (f *fakeHouse) Shape() engine.Shape {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -101,6 +101,9 @@ func (r *reader) thing(c store.Change, guests bool) (it thing, err error) {
 		return thing{shape: as(showAlert(a))}, err
 	case "provider":
 		return thing{shape: r.provider(c.ID)}, nil
+	case "schedule":
+		s, err := r.store.Schedule(c.ID)
+		return thing{shape: as(showSchedule(s))}, err
 	case "removed":
 		kind, id, _ := strings.Cut(c.ID, "/")
 		if kind == "chat" {

@@ -90,6 +90,7 @@ func explain(err error) (p *problem, ok bool) {
 		{store.ErrNotFound, 404, "not_found", "there is nothing of that name"},
 		{store.ErrSettled, 409, "settled", "the turn is done already"},
 		{store.ErrOtherBot, 409, "other_bot", "this chat belongs to another bot; start a new one"},
+		{store.ErrConfigured, 409, "in_config", "this schedule stands in the config; take it out there and restart"},
 		{store.ErrBegun, 409, "begun", "the answer has begun; stop it first"},
 		{store.ErrBusy, 409, "busy", "a turn of this chat is not done; stop it first"},
 		{store.ErrCommandReused, 422, "id_reused", "this command id was used with another body; make a new id"},

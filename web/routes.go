@@ -20,6 +20,8 @@ func (s *Server) handler() http.Handler {
 	mux.Handle("GET /api/v1/turns/{id}", s.private(s.handleTurn))
 	mux.Handle("GET /api/v1/chats", s.known(s.handleChats))
 	mux.Handle("GET /api/v1/chats/{id}/messages", s.known(s.handleMessages))
+	mux.Handle("GET /api/v1/schedules", s.private(s.handleSchedules))
+	mux.Handle("GET /api/v1/memory", s.private(s.handleMemory))
 	mux.Handle("GET /api/v1/usage", s.private(s.handleUsage))
 	mux.Handle("GET /api/v1/state", s.private(s.handleState))
 	mux.Handle("POST /api/v1/login-link", s.tokenOnly(s.handleLoginLink))

@@ -52,6 +52,10 @@ type house interface {
 	Decide(ctx context.Context, d engine.Decision) (store.Turn, error)
 	CallsOf(t store.Turn) ([]engine.CallShape, *engine.ApprovalShape, error)
 	Ack(ctx context.Context, alert store.ID, c *store.Command) error
+	Schedules() ([]store.Schedule, error)
+	RunSchedule(ctx context.Context, name string, c *store.Command) (store.Turn, error)
+	PauseSchedule(ctx context.Context, name string, paused bool, c *store.Command) error
+	DeleteSchedule(ctx context.Context, name string, c *store.Command) error
 	Shape() engine.Shape
 	Providers() []engine.ProviderShape
 	Figures() engine.Figures

@@ -19,12 +19,13 @@ type snapshotFrame struct {
 	Gates     []gateJSON     `json:"gates"`
 	Alerts    []alertJSON    `json:"alerts"`
 	Providers []providerJSON `json:"providers"`
+	Schedules []scheduleJSON `json:"schedules"`
 }
 
 // snapshot reads one for a page that looks at a chat, which need not exist yet. A visitor's has
 // nothing but his chats and what is in them.
 func (r *reader) snapshot(seq int64, chat string, who caller) (f snapshotFrame, err error) {
-	f = snapshotFrame{T: "snapshot", Seq: seq, Chat: chat, Messages: []messageJSON{}, Gates: []gateJSON{}, Alerts: []alertJSON{}, Providers: []providerJSON{}}
+	f = snapshotFrame{T: "snapshot", Seq: seq, Chat: chat, Messages: []messageJSON{}, Gates: []gateJSON{}, Alerts: []alertJSON{}, Providers: []providerJSON{}, Schedules: []scheduleJSON{}}
 	chats, err := r.chats(who, 0, chatsShown)
 	if err != nil {
 		return f, fmt.Errorf("read chats: %w", err)
@@ -51,6 +52,11 @@ func (r *reader) snapshot(seq int64, chat string, who caller) (f snapshotFrame, 
 	if who.visits() {
 		return f, nil
 	}
+	schedules, err := r.engine.Schedules()
+	if err != nil {
+		return f, fmt.Errorf("read schedules: %w", err)
+	}
+	f.Schedules = show(schedules, showSchedule)
 	shape := r.engine.Shape()
 	f.Gates, f.Alerts, f.Providers = show(shape.Gates, showGate), show(shape.Alerts, showAlert), show(shape.Providers, showProvider)
 	return f, nil

@@ -41,6 +41,7 @@ type frame struct {
 
 	Alerts    []map[string]any
 	Providers []map[string]any
+	Schedules []map[string]any
 	N         int64
 	Level     string
 	Msg       string

@@ -47,6 +47,7 @@ type admission struct {
 type upcomingJSON struct {
 	Kind  string     `json:"kind"`
 	Turn  *string    `json:"turn"`
+	Name  *string    `json:"name,omitempty"` // of a schedule
 	At    store.Time `json:"at"`
 	Count *int       `json:"count"`
 	Of    *int       `json:"of"`
@@ -88,5 +89,5 @@ func showAdmission(g engine.GateShape) admission {
 }
 
 func showUpcoming(u engine.Upcoming) upcomingJSON {
-	return upcomingJSON{Kind: u.Kind, Turn: some(u.Turn.String()), At: u.At, Count: some(u.Count), Of: some(u.Of)}
+	return upcomingJSON{Kind: u.Kind, Turn: some(u.Turn.String()), Name: some(u.Name), At: u.At, Count: some(u.Count), Of: some(u.Of)}
 }

@@ -34,7 +34,9 @@ func (c *Command) args(raw json.RawMessage) error {
 		return c.renameArgs(raw)
 	case Decide:
 		return c.decideArgs(raw)
-	case Stop, Again, Release, Ack, Delete:
+	case PauseSchedule:
+		return c.pauseArgs(raw)
+	case Stop, Again, Release, Ack, Delete, RunSchedule, DeleteSchedule, Forget:
 		if c.Target == "" {
 			return bad(`%s needs a "target"`, c.Name)
 		}
@@ -128,6 +130,20 @@ func (c *Command) filterArgs(raw json.RawMessage) error {
 	case c.Target == "":
 		c.Filter = &f
 	}
+	return nil
+}
+
+func (c *Command) pauseArgs(raw json.RawMessage) error {
+	a := struct {
+		Paused bool `json:"paused"`
+	}{true}
+	if err := c.decode(raw, &a); err != nil {
+		return err
+	}
+	if c.Target == "" {
+		return bad(`%s needs a "target": the name of a schedule`, c.Name)
+	}
+	c.Paused = a.Paused
 	return nil
 }
 

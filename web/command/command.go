@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -39,25 +40,21 @@ const (
 	Unpause = "unpause"
 	Rename  = "chat.rename"
 	Delete  = "chat.delete"
+	Forget  = "memory.delete"
+
+	RunSchedule    = "schedule.run"
+	PauseSchedule  = "schedule.pause"
+	DeleteSchedule = "schedule.delete" // of what a bot has set for itself
 )
 
-// Known lists every command by name, in the order of the documentation. False means that the part
-// it belongs to is not there.
-func Known() []struct {
-	Name  string
-	Ready bool
-} {
-	return []struct {
-		Name  string
-		Ready bool
-	}{
-		{Send, true}, {Stop, true}, {Resume, true}, {Cancel, true}, {Again, true}, {Edit, true},
-		{Release, true}, {Ack, true}, {"schedule.run", false}, {"schedule.pause", false}, {Decide, true},
-		{Rename, true}, {Delete, true}, {Pause, true}, {Unpause, true},
+// Known lists every command by name, in the order of the documentation.
+func Known() []string {
+	return []string{
+		Send, Stop, Resume, Cancel, Again, Edit, Release, Ack, RunSchedule, PauseSchedule, DeleteSchedule, Decide, Forget, Rename, Delete, Pause, Unpause,
 	}
 }
 
-// Command is a body that has been understood. Of Message, Filter, Say, Text, Title and Allow only those are
+// Command is a body that has been understood. Of Message, Filter, Say, Text, Title, Allow and Paused only those are
 // set that belong to Name.
 type Command struct {
 	ID        string // client-made, 1 to 64 of A-Za-z0-9_-
@@ -71,6 +68,7 @@ type Command struct {
 	Text      string  // message.edit: what the message now says
 	Title     string  // chat.rename
 	Allow     bool    // approval.decide
+	Paused    bool    // schedule.pause
 }
 
 // Message is what a person says.
@@ -80,9 +78,9 @@ type Message struct {
 	Text string // not blank
 }
 
-// Error is a body that was not understood, or names a part that is not there.
+// Error is a body that was not understood.
 type Error struct {
-	Code    string // "bad_command" | "unknown_command" | "not_available"
+	Code    string // "bad_command" | "unknown_command"
 	Message string // for people: what is wrong and what to write
 }
 
@@ -131,19 +129,12 @@ func Parse(raw []byte) (Command, error) {
 	return c, nil
 }
 
-// known refuses a name that is not in the list, or whose part is not there.
+// known refuses a name that is not in the list.
 func known(name string) error {
-	var names []string
-	for _, k := range Known() {
-		if k.Name == name && k.Ready {
-			return nil
-		}
-		if k.Name == name {
-			return &Error{Code: "not_available", Message: name + " is not available in this version"}
-		}
-		names = append(names, k.Name)
+	if slices.Contains(Known(), name) {
+		return nil
 	}
-	return &Error{Code: "unknown_command", Message: fmt.Sprintf("no command %q; known are %s", cut(name), strings.Join(names, ", "))}
+	return &Error{Code: "unknown_command", Message: fmt.Sprintf("no command %q; known are %s", cut(name), strings.Join(Known(), ", "))}
 }
 
 // hash is over the values in a fixed order; Marshal sorts the keys of args.

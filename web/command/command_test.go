@@ -34,6 +34,11 @@ func TestParse(t *testing.T) {
 	if c, err = Parse([]byte(`{"id":"a","cmd":"chat.rename","target":"c","args":{"title":"  a\n b "}}`)); err != nil || c.Title != "a b" {
 		t.Errorf("rename: %+v, %v", c, err)
 	}
+	for args, paused := range map[string]bool{``: true, `,"args":{}`: true, `,"args":{"paused":true}`: true, `,"args":{"paused":false}`: false} {
+		if c, err = Parse([]byte(`{"id":"a","cmd":"schedule.pause","target":"daily"` + args + `}`)); err != nil || c.Target != "daily" || c.Paused != paused {
+			t.Errorf("pause%s: %+v, %v", args, c, err)
+		}
+	}
 }
 
 func TestParseRefuses(t *testing.T) {
@@ -48,7 +53,9 @@ func TestParseRefuses(t *testing.T) {
 		{"long id", `{"id":"` + strings.Repeat("a", 65) + `","cmd":"turn.stop","target":"t"}`, "bad_command", `"id" must be`},
 		{"id with a space", `{"id":"a b","cmd":"turn.stop","target":"t"}`, "bad_command", `"id" must be`},
 		{"unknown command", `{"id":"a","cmd":"turn.explode"}`, "unknown_command", "message.send, turn.stop, turn.resume"},
-		{"later command", `{"id":"a","cmd":"schedule.run","target":"t"}`, "not_available", "schedule.run is not available"},
+		{"run without a target", `{"id":"a","cmd":"schedule.run"}`, "bad_command", `needs a "target"`},
+		{"pause without a target", `{"id":"a","cmd":"schedule.pause"}`, "bad_command", `needs a "target": the name`},
+		{"pause with another type", `{"id":"a","cmd":"schedule.pause","target":"t","args":{"paused":1}}`, "bad_command", `"paused" has the wrong type`},
 		{"edit without a target", `{"id":"a","cmd":"message.edit","args":{"text":"x"}}`, "bad_command", `needs a "target": the turn`},
 		{"edit without a text", `{"id":"a","cmd":"message.edit","target":"t"}`, "bad_command", `"text" is empty`},
 		{"again without a target", `{"id":"a","cmd":"turn.regenerate"}`, "bad_command", `needs a "target"`},
