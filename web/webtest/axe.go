@@ -15,24 +15,32 @@ type Violation struct {
 	Nodes []string `json:"nodes"` // what was found, as HTML and why
 }
 
-// Axe looks for what bars people with impairments from the page as it is shown now.
-func (t *Tab) Axe() []Violation {
+// Axe looks for what bars people with impairments from the page as it is shown now: by all its rules, or
+// by those named.
+func (t *Tab) Axe(rules ...string) []Violation {
 	t.t.Helper()
 	source, err := os.ReadFile(filepath.Join(moduleRoot(), "web", "testdata", "axe", "axe.min.js"))
 	t.do("read axe", err)
 	if !Eval[bool](t, `Boolean(window.axe)`) {
 		Eval[bool](t, string(source)+"\n;true")
 	}
-	found := Eval[string](t, `axe.run(document, {resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations.map((v) => ({id: v.id, help: v.help, nodes: v.nodes.map((n) => n.html + "\n\t\t" + n.failureSummary)}))))`)
+	options := map[string]any{"resultTypes": []string{"violations"}}
+	if len(rules) > 0 {
+		options["runOnly"] = rules
+	}
+	how, err := json.Marshal(options)
+	t.do("name the rules", err)
+	found := Eval[string](t, `axe.run(document, `+string(how)+`).then((r) => JSON.stringify(r.violations.map((v) => ({id: v.id, help: v.help, nodes: v.nodes.map((n) => n.html + "\n\t\t" + n.failureSummary)}))))`)
 	var list []Violation
 	t.do("read what axe found", json.Unmarshal([]byte(found), &list))
 	return list
 }
 
-// Accessible fails the test for every finding of axe. state names what is shown.
-func (t *Tab) Accessible(state string) {
+// Accessible fails the test for every finding of axe. state names what is shown, rules those looked at
+// (none = all).
+func (t *Tab) Accessible(state string, rules ...string) {
 	t.t.Helper()
-	for _, v := range t.Axe() {
+	for _, v := range t.Axe(rules...) {
 		t.t.Errorf("%s: %s (%s)\n\t%s", state, v.Help, v.ID, strings.Join(v.Nodes, "\n\t"))
 	}
 }

@@ -74,6 +74,7 @@ type Look struct {
 	Dark          bool
 	Still         bool // prefers-reduced-motion
 	Touch         bool // no hovering pointer
+	Forced        bool // forced colours, as high contrast themes have them
 }
 
 // Tab is one open page.
@@ -131,8 +132,13 @@ func (t *Tab) Show(l Look) {
 	if l.Touch {
 		hover = "none"
 	}
+	forced := "none"
+	if l.Forced {
+		forced = "active"
+	}
 	_, err = chromedp.Call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}, {Name: "hover", Value: hover},
+		{Name: "forced-colors", Value: forced},
 	}})
 	t.do("set the look", err)
 }
