@@ -153,10 +153,11 @@ type welcomeFrame struct {
 
 // page is what does not change while the daemon runs.
 type page struct {
-	Version   string `json:"version"`
-	Bots      []Bot  `json:"bots"`
-	Demo      bool   `json:"demo"`
-	PublicURL string `json:"public_url"`
-	Visitor   bool   `json:"visitor,omitzero"` // may chat and nothing else
-	Codes     bool   `json:"codes,omitzero"`   // a visitor can give a code
+	Version   string   `json:"version"`
+	Bots      []Bot    `json:"bots"`
+	Demo      bool     `json:"demo"`
+	PublicURL string   `json:"public_url"`
+	Has       []string `json:"has,omitempty"`    // what of the operator's page there is beside turns and models, by the names of its routes
+	Visitor   bool     `json:"visitor,omitzero"` // may chat and nothing else
+	Codes     bool     `json:"codes,omitzero"`   // a visitor can give a code
 }

@@ -150,6 +150,7 @@ export interface TurnDetail extends Turn {
   attempts: Attempt[] | null;
   steps: Step[] | null;
   posts: Post[] | null;
+  usage?: { tokens_in: number; tokens_out: number; cost: number | null; currency: string };
 }
 
 export interface Gate {
@@ -220,7 +221,7 @@ export interface Health {
   uptime_s: number;
   turns: Record<"accepted" | "done" | "lost" | Exclude<TurnState, "done">, number>;
   provider_admission: { provider: string; model: string; cooldown_until: string | null; cooldown_reason: string; held_requests: number }[] | null;
-  upcoming: { kind: string; turn: string | null; at: string; count: number | null; of: number | null }[] | null;
+  upcoming: { kind: string; turn: string | null; name?: string | null; at: string; count: number | null; of: number | null }[] | null;
   alerts: Alert[] | null;
   surfaces: { name: string; state: string; since: string | null }[] | null;
   providers?: Provider[] | null;

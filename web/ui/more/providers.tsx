@@ -1,7 +1,8 @@
 // Every model in use, by provider: whether it takes requests, and how it has answered lately. The first
 // card of a provider has its switch.
 
-import { act, Countdown, Icon, now, Press, second } from "#app";
+import { act, Countdown, Icon, now, Press, second, turns } from "#app";
+import { waiting } from "../lib/wire";
 import { count, hhmmss, span, when } from "../lib/words";
 import { models, standing, standingIcons, standingTones, standingWords, type Model } from "./models";
 import { isPaused, Pause, type Pauses } from "./pause";
@@ -42,7 +43,7 @@ function ModelCard({ m, first, ...p }: Pauses & { m: Model; first: boolean }) {
         <p class="dim">
           {g.until && `Asked again at ${hhmmss(g.until)}. `}
           {count(g.waiting ?? 0, "turn waits", "turns wait")}
-          {g.since && `, since ${when(g.since, now())}`}.
+          {g.since && `, since ${when(g.since, now())}`}. <Oldest m={m} />
         </p>
       )}
       {is === "cooling" && (
@@ -65,6 +66,18 @@ function ModelCard({ m, first, ...p }: Pauses & { m: Model; first: boolean }) {
         </div>
       )}
     </li>
+  );
+}
+
+// Oldest says for how long somebody has waited for a model, and in how many chats.
+function Oldest({ m }: { m: Model }) {
+  const line = turns.all().filter((t) => waiting(t) && t.reason?.provider === m.provider && t.reason.model === m.name);
+  if (!line.length) return null;
+  const first = line.reduce((a, t) => (t.created < a.created ? t : a));
+  return (
+    <>
+      The <a href={`/turns/${first.id}`}>oldest</a> was asked {when(first.created, now())}; {count(new Set(line.map((t) => t.chat)).size, "chat")} in all.
+    </>
   );
 }
 

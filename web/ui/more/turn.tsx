@@ -9,6 +9,7 @@ import { Calls } from "./calls";
 import { polled, usePoll } from "./poll";
 import { TryNow } from "./retry";
 import { Timeline } from "./timeline";
+import { money } from "./usage";
 
 export function TurnView({ id }: { id: string }) {
   const detail = useMemo(() => polled<TurnDetail>(), []);
@@ -33,7 +34,7 @@ export function TurnView({ id }: { id: string }) {
       <div class="operator-body">
         {!t && detail.error.value && <p class="state bad"><Icon name="failed" />{detail.error.value}</p>}
         {t && <Standing t={t} />}
-        {t && <Facts t={t} />}
+        {t && <Facts t={t} used={d?.usage} />}
         {!!t?.calls?.length && (
           <section>
             <h2>Tools</h2>
@@ -86,7 +87,7 @@ function Standing({ t }: { t: Turn }) {
   );
 }
 
-function Facts({ t }: { t: Turn }) {
+function Facts({ t, used }: { t: Turn; used: TurnDetail["usage"] }) {
   const c = chats.get(t.chat);
   const facts: [string, unknown][] = [
     ["Chat", c?.title || t.chat],
@@ -96,6 +97,7 @@ function Facts({ t }: { t: Turn }) {
     ["Asked", <Time at={t.created}>{fullTime(t.created)}</Time>],
     ["First failure", t.first_failed_at && fullTime(t.first_failed_at)],
     ["Work", `${count(t.attempts_n, "attempt")}, ${count(t.requests_n, "request")}, ${count(t.parks_n, "park")}`],
+    ["Used", used && used.tokens_in + used.tokens_out > 0 && `${used.tokens_in.toLocaleString()} tokens in, ${used.tokens_out.toLocaleString()} out${used.cost ? `, ${money(used.cost, used.currency)}` : ""}`],
     ["Re-arm", t.rearm && `${t.rearm.n} of ${t.rearm.of}`],
     ["Lane", t.lane],
     ["Joined", t.merged_into && <a href={`/turns/${t.merged_into}`}>turn {t.merged_into}</a>],

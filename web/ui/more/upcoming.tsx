@@ -52,12 +52,13 @@ function Coming({ u }: { u: Row }) {
             {title || `Turn ${u.turn}`}
           </a>
         )}
+        {!u.turn && u.name && <span>{u.name}</span>}
         {of ? (
           <span class="dim">
             {n} of {of}
           </span>
         ) : (
-          !u.turn && u.count !== null && <span class="dim">{count(u.count, "turn waits", "turns wait")} for it</span>
+          !u.turn && u.count && <span class="dim">{count(u.count, "turn waits", "turns wait")} for it</span>
         )}
       </div>
       <p class="row-when">

@@ -85,7 +85,7 @@ const sum = (rows: readonly Used[]) =>
     { requests: 0, tokens_in: 0, tokens_out: 0, cost: null },
   );
 
-function money(n: number | null, currency: string): string {
+export function money(n: number | null, currency: string): string {
   if (n === null) return "not priced";
   const text = n.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: n && n < 0.1 ? 4 : 2 });
   return currency ? `${text} ${currency}` : text;
