@@ -82,6 +82,7 @@ type Engine struct {
 	wheel    *wheel.Wheel
 	outbox   outbox
 	ticks    ticks
+	earlier  earlier
 	webhook  http.Client
 	runCtx   context.Context // of every run; ended by endRuns after the grace
 	endRuns  context.CancelCauseFunc
@@ -141,6 +142,7 @@ func New(p Parts) (*Engine, error) {
 		e.services[name] = newService(name, prov)
 	}
 	e.outbox, e.ticks = newOutbox(), newTicks()
+	e.earlier.known = map[store.ID]*lookedBack{}
 	e.runCtx, e.endRuns = context.WithCancelCause(context.Background())
 	return e, nil
 }

@@ -35,9 +35,11 @@ type prompted struct {
 }
 
 // prompt lays the context out: instructions, the summary of what is left out if there is one, older
-// exchanges as far as the budget (in bytes) reaches, what is asked now, and last the line that says why a resumed turn runs again. Failures and
-// notices are never in it (S7). The parts before the end are the same from call to call.
-func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompted {
+// exchanges as far as the budget (in bytes) reaches, what is asked now, and last the line that says why
+// a resumed turn runs again. Failures and notices are never in it (S7). What was said in its thread and
+// not to the bot stands in between, by its time (see earlier.go). The parts before the end are the same
+// from call to call.
+func prompt(bot *Bot, t store.Turn, history []store.Exchange, said []Said, budget int) prompted {
 	p := prompted{budget: budget}
 	if bot.Instructions != "" {
 		p.messages = append(p.messages, llm.Message{Role: "system", Text: bot.Instructions})
@@ -49,6 +51,7 @@ func prompt(bot *Bot, t store.Turn, history []store.Exchange, budget int) prompt
 		}
 	}
 	for _, x := range history[oldestWithin(history, budget):] {
+		said = p.overheard(said, x, x.Turn == t.ID)
 		p.exchange(x)
 		if x.Turn == t.ID {
 			p.said = x.Messages
@@ -202,8 +205,8 @@ func (e *Engine) promptBudget(r *run, t *store.Turn, bot *Bot, history []store.E
 	return budget
 }
 
-// sizeOf is how many bytes the description of tools takes in a request.
-func sizeOf(tools []llm.Tool) (n int) {
+// toolsSize is how many bytes the description of tools takes in a request.
+func toolsSize(tools []llm.Tool) (n int) {
 	for _, t := range tools {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}

@@ -48,6 +48,7 @@ type run struct {
 	driven    time.Time     // when the present goroutine began
 	condenses store.ID      // the newest turn of a summary that the send asks for; 0 = it asks for the answer
 	tools     *toolbox      // what its bot can do; nil = not gathered yet
+	earlier   *lookedBack   // what was said in the thread and not to the bot; nil = not read yet
 	waited    time.Duration // retry waits so far, for the fail-fast lane
 	model     string        // PROVIDER/MODEL
 	send      int           // the logical call under way
@@ -163,6 +164,7 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 			return v
 		}
 	}
+	e.lookBack(ctx, r, &t)
 	for {
 		v, goOn := e.step(ctx, r, &t, bot)
 		if !goOn {

@@ -73,9 +73,11 @@ func (e *Engine) prepare(ctx context.Context, r *run, t *store.Turn, bot *Bot) e
 		return err
 	}
 	offered := r.tools.offered()
-	budget := e.promptBudget(r, t, bot, history, e.window(ctx, r.model, bot)) - len(bot.Instructions) - sizeOf(offered)
+	budget := e.promptBudget(r, t, bot, history, e.window(ctx, r.model, bot)) - len(bot.Instructions) - toolsSize(offered)
+	said := unheard(r.earlier.said, history, budget/earlierShare)
+	budget -= sizeOf(said)
 	history = sinceFreshStart(withoutSuperseded(history))
-	p := prompt(bot, *t, history, budget)
+	p := prompt(bot, *t, history, said, budget)
 	_, model, _ := strings.Cut(r.model, "/")
 	request := llm.Request{Model: model, Messages: p.messages, Tools: offered, Params: bot.Params}
 	r.condenses = 0
@@ -109,11 +111,12 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: used})
+	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: used, Step: r.earlier.step})
 	if err != nil {
 		e.untake(used)
 		return 0, err
 	}
+	r.earlier.step = nil
 	e.mu.Lock()
 	e.tally.move(t.State, store.Running)
 	if account := accountGate(t); account != "" {

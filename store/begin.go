@@ -9,6 +9,7 @@ type Begin struct {
 	Model    string // PROVIDER/MODEL
 	Messages int    // the Turn.Messages its text was built from
 	Usage    Usage  // a count that this request adds to; N 0 = none
+	Step     *Step  // a line of the journal about what the text was built from; nil = none
 }
 
 // BeginRequest writes the request's row and sets the turn running, before the request is sent
@@ -37,6 +38,9 @@ func (s *Store) BeginRequest(b Begin) (n int, err error) {
 			b.Model, send, made, b.Turn, b.Messages)
 		if err == nil {
 			err = f.must(`INSERT INTO attempts (turn, n, send, at, model) VALUES (?, ?, ?, ?, ?)`, b.Turn, made, b.Send, b.At, b.Model)
+		}
+		if err == nil && b.Step != nil {
+			err = f.addStep(b.Turn, b.Step)
 		}
 		if err == nil {
 			err = f.use(b.Usage)

@@ -47,7 +47,7 @@ func (f *fact) question(event ID, t *Turn) (text string, err error) {
 		return "", err
 	}
 	var begun bool
-	err = f.one(`SELECT EXISTS (SELECT 1 FROM steps WHERE turn = ? AND kind <> 'note')`, answers).Scan(&begun)
+	err = f.one(`SELECT EXISTS (SELECT 1 FROM steps WHERE turn = ? AND kind NOT IN ('note', 'context', 'summary'))`, answers).Scan(&begun)
 	if err == nil && begun {
 		err = ErrBegun
 	}

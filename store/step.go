@@ -4,7 +4,7 @@ package store
 type Step struct {
 	Turn ID
 	N    int    // from 1; set by the store
-	Kind string // "reply" (a model's reply that ends in tool calls, or went on because a message joined) | "called" | "resulted" (a tool) | "decided" (on an approval) | "note"
+	Kind string // "reply" (a model's reply that ends in tool calls, or went on because a message joined) | "called" | "resulted" (a tool) | "decided" (on an approval) | "note" | "context" (what of a thread the model was shown)
 	At   Time
 	Body []byte // JSON, the engine's
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"holdfast/engine"
 	"holdfast/store"
@@ -33,10 +34,12 @@ type Surface struct {
 	begun  chan struct{}  // closed when Run has begun: engine is set and memory read
 	hands  sync.WaitGroup // answers to interactions
 
-	// of the goroutine that handles events
-	memory   memory
 	channels *rest.Channels
-	talks    map[string]bool // channels where the bot has been spoken to
+	blind    atomic.Bool // Discord shows what people write to each other only with an intent that the app does not have
+
+	// of the goroutine that handles events
+	memory memory
+	talks  map[string]bool // channels where the bot has been spoken to
 
 	mu sync.Mutex
 	me string // the bot's own user id, "" until known; the handling goroutine alone writes it

@@ -480,7 +480,7 @@ func (f *fake) history(a url.Values, replies bool) (object, string) {
 		switch {
 		case m.channel != a.Get("channel"), replies && !root && m.thread != a.Get("ts"), !replies && m.thread != "":
 			continue
-		case !(replies && root) && a.Get("oldest") != "" && m.ts <= a.Get("oldest"):
+		case !(replies && root) && (a.Get("oldest") != "" && m.ts <= a.Get("oldest") || a.Get("latest") != "" && m.ts >= a.Get("latest")):
 			continue
 		}
 		list = append(list, f.json(m, a.Get("include_all_metadata") != ""))

@@ -108,8 +108,10 @@ func (s *Surface) words(ctx context.Context, m api.Event) string {
 }
 
 // key names a message's event in the store.
-func (s *Surface) key(channel, ts string) string {
-	return "slack:" + s.me.Team + ":" + channel + ":" + ts
+func (s *Surface) key(channel, ts string) string { return keyOf(s.me, channel, ts) }
+
+func keyOf(me api.Self, channel, ts string) string {
+	return "slack:" + me.Team + ":" + channel + ":" + ts
 }
 
 // serves tells whether the bot answers who sent it, in that place (S9): other bots and people of

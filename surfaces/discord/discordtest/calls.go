@@ -142,9 +142,10 @@ func (s *Server) list(r *http.Request, _ Object) (any, *refusal) {
 	}
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
 	after, _ := strconv.ParseInt(r.FormValue("after"), 10, 64)
+	before, _ := strconv.ParseInt(r.FormValue("before"), 10, 64)
 	found := []Object{}
 	for _, m := range s.messages {
-		if id, _ := strconv.ParseInt(m.ID, 10, 64); m.Channel == r.PathValue("c") && !m.Deleted && id > after {
+		if id, _ := strconv.ParseInt(m.ID, 10, 64); m.Channel == r.PathValue("c") && !m.Deleted && id > after && (before == 0 || id < before) {
 			o := s.messageJSON(m)
 			delete(o, "guild_id")
 			delete(o, "member")
@@ -159,6 +160,15 @@ func (s *Server) list(r *http.Request, _ Object) (any, *refusal) {
 	}
 	slices.Reverse(found)
 	return found, nil
+}
+
+// one is a single message.
+func (s *Server) one(r *http.Request, _ Object) (any, *refusal) {
+	m := s.find(r.PathValue("m"))
+	if m == nil || m.Channel != r.PathValue("c") {
+		return nil, &refusal{status: 404, code: 10008, message: "Unknown Message"}
+	}
+	return s.messageJSON(m), nil
 }
 
 func (s *Server) edit(r *http.Request, body Object) (any, *refusal) {

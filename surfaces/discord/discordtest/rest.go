@@ -37,6 +37,7 @@ func (s *Server) routes() http.Handler {
 		"GET /guilds/{g}/threads/active":          {"threads", func(*http.Request, Object) (any, *refusal) { return Object{"threads": s.guildChannels(true)}, nil }},
 		"POST /channels/{c}/messages":             {"create", s.create},
 		"GET /channels/{c}/messages":              {"messages", s.list},
+		"GET /channels/{c}/messages/{m}":          {"message", s.one},
 		"PATCH /channels/{c}/messages/{m}":        {"edit", s.edit},
 		"DELETE /channels/{c}/messages/{m}":       {"delete", s.remove},
 		"POST /channels/{c}/typing":               {"typing", s.nothing},

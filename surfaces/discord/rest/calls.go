@@ -48,6 +48,22 @@ func (c *Client) Messages(ctx context.Context, channel, after string, limit int)
 	return list, err
 }
 
+// Before reads a channel's messages before an id, newest first, at most limit (up to 100).
+func (c *Client) Before(ctx context.Context, channel, id string, limit int) (list []Message, err error) {
+	k := inChannel("read messages", "GET", channel, "/messages", nil)
+	k.path, k.patient = k.path+"?"+url.Values{"limit": {strconv.Itoa(limit)}, "before": {id}}.Encode(), true
+	err = c.do(ctx, k, &list)
+	return list, err
+}
+
+// Message reads one.
+func (c *Client) Message(ctx context.Context, channel, id string) (m Message, err error) {
+	k := inChannel("read a message", "GET", channel, "/messages/{id}", nil)
+	k.path, k.patient = "/channels/"+esc(channel)+"/messages/"+esc(id), true
+	err = c.do(ctx, k, &m)
+	return m, err
+}
+
 // Since reads a channel's messages after an id, oldest first, until they end or at most pages of 100.
 func (c *Client) Since(ctx context.Context, channel, after string, pages int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {

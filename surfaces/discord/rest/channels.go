@@ -2,20 +2,25 @@ package rest
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
-// Channels is what is known of channels; each is looked up once. For one goroutine.
+// Channels is what is known of channels; each is looked up once. It is safe for concurrent use.
 type Channels struct {
 	client *Client
-	known  map[string]Channel
+
+	mu    sync.Mutex
+	known map[string]Channel
 }
 
 // NewChannels knows none.
-func NewChannels(c *Client) *Channels { return &Channels{c, map[string]Channel{}} }
+func NewChannels(c *Client) *Channels { return &Channels{client: c, known: map[string]Channel{}} }
 
 // Learn notes them.
 func (k *Channels) Learn(guild string, list ...Channel) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, c := range list {
 		c.Guild = guild
 		k.known[c.ID] = c
@@ -24,7 +29,10 @@ func (k *Channels) Learn(guild string, list ...Channel) {
 
 // Get is one, with its ID alone if it cannot be looked up.
 func (k *Channels) Get(ctx context.Context, id string) Channel {
-	if c, ok := k.known[id]; ok {
+	k.mu.Lock()
+	c, ok := k.known[id]
+	k.mu.Unlock()
+	if ok {
 		return c
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -33,6 +41,8 @@ func (k *Channels) Get(ctx context.Context, id string) Channel {
 	if err != nil {
 		return Channel{ID: id}
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.known[id] = c
 	return c
 }

@@ -20,13 +20,15 @@ type Message struct {
 	Attachments []File          `json:"attachments"`
 	Stickers    []Sticker       `json:"sticker_items"`
 	Reference   *Reference      `json:"message_reference"`
-	Nonce       json.RawMessage `json:"nonce"` // text or number; told to its author
+	Referenced  *Message        `json:"referenced_message"` // TypeStarter: the one that the thread was made of
+	Nonce       json.RawMessage `json:"nonce"`              // text or number; told to its author
 }
 
 // Types of messages that people write.
 const (
 	TypeDefault = 0
 	TypeReply   = 19
+	TypeStarter = 21 // stands at the beginning of a thread for the message that it was made of
 )
 
 // HasNonce reports whether it was made with that nonce, as far as Discord tells.

@@ -11,9 +11,12 @@ import (
 )
 
 const (
-	pageSize   = 100
-	findPages  = 5
-	findBefore = 5 * time.Minute // how far our clock may be ahead of Slack's
+	pageSize  = 100
+	findPages = 5
+
+	threadPage  = 1000 // the most that Slack gives at once: it begins with the oldest
+	threadPages = 3
+	findBefore  = 5 * time.Minute // how far our clock may be ahead of Slack's
 )
 
 // Find looks for the message of a post (see Message.Post) that was made at a moment or later; "" if
@@ -82,6 +85,37 @@ func (c *Client) Replies(ctx context.Context, channel, root, since string) (list
 		list = append(list, eventOf(channel, m))
 	}
 	return list, err
+}
+
+// Thread reads what was said in a thread before a message of it, oldest first: of a longer thread the
+// root and the newest, at most so many. Nil, with nothing asked, if that is the root itself. It is never
+// repeated, and gives way to what looks for messages of the bot's, which has the same limit.
+func (c *Client) Thread(ctx context.Context, channel, root, before string, most int) (list []Event, err error) {
+	if before <= root {
+		return nil, nil
+	}
+	p := &slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: root, Latest: before, Limit: threadPage}
+	for range threadPages {
+		if !c.pace.spare(methodReplies, repliesGap, repliesBurst) {
+			return nil, fmt.Errorf("%s waits for its turn", methodReplies)
+		}
+		var page []slack.Message
+		if page, _, p.Cursor, err = c.slack.GetConversationRepliesContext(ctx, p); err != nil {
+			return nil, c.pace.met(methodReplies, err)
+		}
+		for _, m := range page {
+			if m.Timestamp < before {
+				list = append(list, eventOf(channel, m))
+			}
+		}
+		if p.Cursor == "" {
+			break
+		}
+	}
+	if len(list) > most {
+		list = slices.Delete(list, 1, len(list)-most+1)
+	}
+	return list, nil
 }
 
 // Channels lists those the bot is in, at most so many.

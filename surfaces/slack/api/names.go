@@ -59,9 +59,12 @@ func (n *Names) lookUp(ctx context.Context, id string, ask func(context.Context)
 	if known {
 		return name
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+	within, cancel := context.WithTimeout(ctx, lookUpWithin)
 	defer cancel()
-	name, err := ask(ctx)
+	name, err := ask(within)
+	if ctx.Err() != nil { // whoever asks has no time left: that says nothing about the name
+		return cmp.Or(name, id)
+	}
 	if err != nil {
 		n.log.Debug("a name could not be looked up", "id", id, "err", err)
 	}

@@ -9,15 +9,19 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Slack's limits, kept with something to spare: one post a second and channel, fifty updates a minute
-// for the whole workspace, of which some may come at once.
+// Slack's limits, kept with something to spare: one post a second and channel, fifty updates and reads of
+// threads a minute for the whole workspace, of which some may come at once.
 const (
-	methodPost   = "chat.postMessage"
-	methodUpdate = "chat.update"
+	methodPost    = "chat.postMessage"
+	methodUpdate  = "chat.update"
+	methodReplies = "conversations.replies"
 
 	postGap     = 1100 * time.Millisecond
 	updateGap   = 1600 * time.Millisecond
 	updateBurst = 10
+
+	repliesGap   = 2 * time.Second // of fifty a minute: the rest is left to what must not fail
+	repliesBurst = 10
 )
 
 // pace gives posts their moments.
@@ -87,6 +91,23 @@ func (p *pace) wait(method, channel, post string, gap time.Duration, burst int) 
 	p.lanes[key] = l
 	p.forget(now)
 	return 0
+}
+
+// spare reports whether a call that can be left out may be made now, and counts it then.
+func (p *pace) spare(method string, gap time.Duration, burst int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now, key := time.Now(), method+" "
+	l := p.lanes[key]
+	if l.next.Before(now) {
+		l.next = now
+	}
+	if now.Before(p.until[method]) || l.next.Sub(now) > time.Duration(burst-1)*gap {
+		return false
+	}
+	l.next, l.went = l.next.Add(gap), now
+	p.lanes[key] = l
+	return true
 }
 
 // forget drops what is over, now and then.
