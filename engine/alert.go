@@ -134,9 +134,6 @@ func (e *Engine) storeTrouble(err error) {
 	e.raise(alertStore, "store", e.now(), "the store cannot be used: "+err.Error()+"; nothing is lost, but nothing new is taken until it can")
 }
 
-// sinceLine is the shortest a surface must be down before operators are told.
-const sinceLine = 2 * time.Minute
-
 // watch raises what has lasted too long: models that answer nobody, lines that are down.
 func (e *Engine) watch() {
 	now := e.now()
@@ -145,16 +142,10 @@ func (e *Engine) watch() {
 		since                store.Time
 	}
 	var troubles []trouble
-	var down []SurfaceShape
 	e.mu.Lock()
 	for _, g := range e.gateList {
 		if _, open := e.open[alertOutage+"|"+g.model()]; !open && e.Alerts.Outage > 0 && g.row.Since != 0 && now.Sub(g.row.Since) >= e.Alerts.Outage {
 			troubles = append(troubles, trouble{g.row.Provider, g.row.Model, g.row.Error, g.row.Since})
-		}
-	}
-	for _, l := range e.lines {
-		if l.State == "down" && now.Sub(l.Since) >= sinceLine {
-			down = append(down, l)
 		}
 	}
 	e.mu.Unlock()
@@ -166,9 +157,7 @@ func (e *Engine) watch() {
 			e.raise(alertOutage, t.provider+"/"+t.model, t.since, e.outageText(t.provider, t.model, t.err, t.since, n))
 		}
 	}
-	for _, l := range down {
-		e.raise(alertSurface, l.Name, l.Since, fmt.Sprintf("%s is down since %s: %s", l.Name, e.clock(l.Since), l.Why))
-	}
+	e.watchLines(now)
 }
 
 // outageText names the model, since when, how many turns of how many people wait, the oldest, the

@@ -130,11 +130,10 @@ func New(p Parts) (*Engine, error) {
 			return nil, fmt.Errorf("two surfaces are named %s; give one of them a name", s.Name())
 		}
 		e.surfaces[s.Name()] = s
-		state := "connecting"
+		e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: "connecting", Since: e.now(), lost: e.now()}
 		if s.Traits().Local {
-			state = "connected"
+			e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: "connected", Since: e.now()}
 		}
-		e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: state, Since: e.now()}
 	}
 	e.Tools = e.withBuiltins(p.Tools)
 	e.SetBots(p.Bots)

@@ -524,6 +524,8 @@ func TestRevokedToken(t *testing.T) {
 		if got := h.fake.surface.Check(h.T.Context()); len(got) != 1 || !strings.Contains(got[0], "Reset Token") {
 			t.Errorf("check %q", got)
 		}
+		h.Wait(4 * time.Minute)
+		h.WantAlert("surface_down", "Reset Token")
 	})
 }
 
@@ -537,6 +539,45 @@ func TestCheck(t *testing.T) {
 		got := h.fake.surface.Check(h.T.Context())
 		if len(got) != 2 || !strings.Contains(got[0], "Message Content Intent") || !strings.Contains(got[1], "invite it") {
 			t.Errorf("%q", got)
+		}
+	})
+}
+
+// 100 people in 10 channels who all wait and get a notice, then their answer and a mention: limits are met
+// by none of it, nothing is lost, and each channel has its answers in the order of its questions.
+func TestManyPeopleWait(t *testing.T) {
+	inHouse(t, nil, func(h *house) {
+		h.Model.Play("429/10m")
+		var asked [10][]string
+		for i := range 100 {
+			id := fmt.Sprint(3000 + i%10)
+			h.Put(id, func(*discordtest.Channel) {})
+			person := fmt.Sprint(90000 + i)
+			asked[i%10] = append(asked[i%10], h.Server.Say(id, person, "<@"+discordtest.Bot+"> hello", ""))
+		}
+		h.Wait(9 * time.Minute)
+		h.Model.Play("ok:late")
+		h.Wait(20 * time.Minute)
+		for i := range 10 {
+			var answered []string
+			mentions := 0
+			for _, m := range h.Bots(fmt.Sprint(3000 + i)) {
+				if m.Content == "late" {
+					answered = append(answered, m.ReplyTo)
+				} else if strings.HasSuffix(m.Content, "the answer is above.") {
+					mentions++
+				}
+			}
+			if !slices.Equal(answered, asked[i]) || mentions != 10 {
+				t.Errorf("channel %d: answers to %v of %v, %d mentions", i, answered, asked[i], mentions)
+			}
+		}
+		for _, op := range []string{"create", "edit"} {
+			for _, c := range h.Server.Calls(op) {
+				if c.Status == 429 {
+					t.Fatalf("a 429 of our own making at %s", op)
+				}
+			}
 		}
 	})
 }

@@ -109,6 +109,7 @@ func TestTokenRevoked(t *testing.T) {
 		if n := f.Calls("apps.connections.open"); n != 2 {
 			t.Errorf("%d calls for a socket", n)
 		}
+		h.WantAlert("surface_down", "App-Level Tokens")
 	})
 }
 
@@ -123,6 +124,7 @@ func TestSlackAway(t *testing.T) {
 		if s := stateOf(h); s.State != "connecting" || s.Why == "" {
 			t.Errorf("line %+v", s)
 		}
+		h.WantAlert("surface_down", "internal_error")
 		if n := f.Calls("apps.connections.open"); n < 15 || n > 50 {
 			t.Errorf("%d calls for a socket in ten minutes", n)
 		}
@@ -186,6 +188,7 @@ func TestArchived(t *testing.T) {
 		if n := f.Calls("post"); n > 2 {
 			t.Errorf("%d posts into an archived channel", n)
 		}
+		h.WantAlert("delivery_stuck", "is_archived")
 	})
 }
 

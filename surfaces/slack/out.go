@@ -40,8 +40,25 @@ func (s *Surface) Post(ctx context.Context, to engine.Place, p store.Post) (stri
 		return "", s.outcome(p, err)
 	}
 	s.note(p, false)
+	s.works(nil)
 	s.signs.Hide(p.Turn.String(), false)
 	return ts, nil
+}
+
+// works tells people that a post has met what somebody must mend, and when it is mended: the socket does
+// not notice either.
+func (s *Surface) works(wrong error) {
+	s.mu.Lock()
+	mended := s.broken && wrong == nil && !s.over
+	s.broken = wrong != nil
+	s.mu.Unlock()
+	switch e := s.engine.Load(); {
+	case e == nil:
+	case wrong != nil:
+		e.SurfaceState(s.Name(), "down", wrong.Error())
+	case mended:
+		e.SurfaceState(s.Name(), "connected", "")
+	}
 }
 
 // Edit gives a message of ours the text that it must have now.
@@ -86,6 +103,7 @@ func (s *Surface) note(p store.Post, refused bool) {
 // outcome tells the engine what an error means for a post, and notes whether it may be out.
 func (s *Surface) outcome(p store.Post, err error) error {
 	if err == nil {
+		s.works(nil)
 		return nil
 	}
 	verdict, err := api.Judge(err)
@@ -95,8 +113,8 @@ func (s *Surface) outcome(p store.Post, err error) error {
 		l, _ := errors.AsType[*api.Limited](err)
 		return &engine.RetryAfter{After: l.After, Err: err}
 	case api.Mend:
-		if e := s.engine.Load(); e != nil && api.Lasting("bot_token", err) != nil {
-			e.SurfaceState(s.Name(), "down", err.Error())
+		if api.Lasting("bot_token", err) != nil {
+			s.works(err)
 		}
 		return &engine.RetryAfter{After: mendable, Err: err}
 	case api.Never:

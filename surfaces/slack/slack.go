@@ -42,6 +42,8 @@ type Surface struct {
 	talks  map[string]bool // threads where the bot has been spoken to
 
 	mu     sync.Mutex
+	broken bool              // a post has met what somebody must mend
+	over   bool              // the line has ended for good
 	unsent map[store.ID]bool // posts of which every try so far was surely refused
 }
 
@@ -108,6 +110,9 @@ func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 		Open: s.open, Up: s.catchUp, Dial: s.Dial, Log: s.Log,
 		State: func(state, why string) { e.SurfaceState(s.Name(), state, why) },
 	}, s.envelope)
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
 	cancel()
 	parts.Wait()
 	s.hands.Wait()

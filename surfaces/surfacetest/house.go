@@ -139,6 +139,18 @@ func (h *House) Want(thread string, want ...string) []Message {
 	return got
 }
 
+// WantAlert fails unless operators are told something of a kind, with that part in it.
+func (h *House) WantAlert(kind, part string) {
+	h.T.Helper()
+	open, err := h.Store.OpenAlerts()
+	for _, a := range open {
+		if a.Kind == kind && strings.Contains(a.Text, part) {
+			return
+		}
+	}
+	h.T.Errorf("alerts %+v, %v; want %s with %q", open, err, kind, part)
+}
+
 func describe(ms []Message) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d messages", len(ms))

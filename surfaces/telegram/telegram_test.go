@@ -322,6 +322,8 @@ func TestLine(t *testing.T) {
 		if got := f.surface.Check(h.T.Context()); len(got) != 1 || got[0] != bot.NewToken {
 			t.Errorf("check %q", got)
 		}
+		h.Wait(3 * time.Minute)
+		h.WantAlert("surface_down", "@BotFather")
 	})
 }
 

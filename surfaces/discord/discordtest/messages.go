@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -25,7 +26,8 @@ func (s *Server) find(id string) *Message {
 
 func (s *Server) user(id string) Object {
 	names := map[string]string{Bot: "holdfast", Alice: "alice", Bob: "bob", Robot: "robot"}
-	return Object{"id": id, "username": names[id], "global_name": strings.ToUpper(names[id][:1]) + names[id][1:], "bot": id == Bot || id == Robot}
+	name := cmp.Or(names[id], "user"+id) // anybody else is a person too
+	return Object{"id": id, "username": name, "global_name": strings.ToUpper(name[:1]) + name[1:], "bot": id == Bot || id == Robot}
 }
 
 // add stores a message and tells of it; allowed is what it may notify, nil = everybody it names.
