@@ -38,17 +38,24 @@ func (e *Engine) logResumed(r *run, t store.Turn) {
 	e.Log.Info("turn resumed", "turn", t.ID.String(), "late_ms", late.Milliseconds(), "by", r.by)
 }
 
-// isOther takes the turns out that are not to ask a model now: a command of an earlier process, one
-// at which the process dies again and again, and owed ones that ask a person or let another ask first.
-func (e *Engine) isOther(ctx context.Context, r *run, t *store.Turn) (verdict, bool) {
-	if r.by == "start" && !r.begun && t.Attempts == 0 {
-		if word, err := e.commandOf(*t); err != nil {
-			return e.trouble(ctx, r, "read the command", err), true
-		} else if word != "" {
-			e.obey(ctx, *t, word)
-			return over, true
-		}
+// isCommand carries out a command that an earlier process has admitted and no more: it asks no model.
+func (e *Engine) isCommand(ctx context.Context, r *run, t store.Turn) (verdict, bool) {
+	if r.by != "start" || r.begun || t.Attempts > 0 {
+		return over, false
 	}
+	word, err := e.commandOf(t)
+	if err != nil {
+		return e.trouble(ctx, r, "read the command", err), true
+	} else if word == "" {
+		return over, false
+	}
+	e.obey(ctx, t, word)
+	return over, true
+}
+
+// isOther takes the turns out that are not to ask a model now: one at which the process dies again and
+// again, and owed ones that ask a person or let another ask first.
+func (e *Engine) isOther(ctx context.Context, r *run, t *store.Turn) (verdict, bool) {
 	byItself := r.by != "operator" && r.by != "message"
 	switch limit := e.Config.PoisonAfter; {
 	case !byItself:

@@ -282,7 +282,7 @@ func (e *Engine) forgetClosings(now time.Time) {
 		if rec := &g.rec.Gate; !rec.DownUntil.After(now) {
 			rec.DownUntil = time.Time{}
 		}
-		if g.row.Until <= store.At(now) {
+		if g.ofModel() && g.row.Until <= store.At(now) {
 			g.row.Why, g.row.Until, g.row.WaitMS = "", 0, 0
 		}
 	}

@@ -24,6 +24,9 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 		return nil
 	}
 	silent := max(until, w.At).Sub(start) <= e.Retry.NoticeAfter
+	if until == 0 { // who knows how long: until the silent window is over
+		silent = w.At.Sub(start) < e.Retry.NoticeAfter
+	}
 	if old == nil && silent && w.State != store.Owed {
 		return nil
 	}

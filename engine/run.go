@@ -143,6 +143,9 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 	if v, ok := e.mayRun(r, t); !ok {
 		return v
 	}
+	if v, ok := e.isCommand(ctx, r, t); ok {
+		return v
+	}
 	bot := e.bot(t.Bot)
 	if bot == nil {
 		return e.waitForConfig(ctx, r, &t, fmt.Sprintf("the bot %s is not configured any more", t.Bot))

@@ -14,6 +14,7 @@ type checked struct {
 	all    []store.Turn            // as they were last read
 	head   int64                   // the newest change then
 	turns  map[store.ID]store.Turn // as they stood when they were looked at
+	told   map[store.ID]bool       // turns that have a notice or an answer
 	bounds map[store.ID][]int      // requests made when an episode was begun by a person or an operator
 	since  map[string]time.Time    // when something that may only last for a moment was first seen
 }
@@ -25,7 +26,7 @@ type simRow struct {
 }
 
 func newChecked() checked {
-	return checked{turns: map[store.ID]store.Turn{}, bounds: map[store.ID][]int{}, since: map[string]time.Time{}}
+	return checked{turns: map[store.ID]store.Turn{}, told: map[store.ID]bool{}, bounds: map[store.ID][]int{}, since: map[string]time.Time{}}
 }
 
 func (c *checked) newEpisode(t store.Turn) {
@@ -198,6 +199,7 @@ func (s *sim) checkPosts(t store.Turn) {
 		s.fault("read", "posts: %v", err)
 		return
 	}
+	s.checked.told[t.ID] = len(posts) > 0
 	parts := map[int]int{}
 	for _, p := range posts {
 		parts[p.Part]++
@@ -244,6 +246,8 @@ func (s *sim) checkWake(t store.Turn) {
 	} else {
 		lasts("late timer", false, 0)
 	}
+	inLine := r != nil && (r.place == ready || r.place == atSlot) // it goes on as soon as it can: the working sign says so
+	lasts("no notice", Waits(t.State) && t.Lane == "durable" && !inLine && !s.checked.told[t.ID], s.parts.Retry.NoticeAfter+swept)
 	if r != nil {
 		s.checkRun(t, r, lasts)
 		return
@@ -314,6 +318,10 @@ func (s *sim) checkAtGate(t store.Turn, lasts func(string, bool, time.Duration))
 		lasts("stuck at a pause", !slices.Contains(e.paused, target), swept)
 		return
 	}
+	if bot, lacks := g.lacks(); lacks {
+		lasts("stuck without need", e.serves(bot), swept)
+		return
+	}
 	until, why := g.rec.Gate.Closed(now.Go())
 	closed := why != ""
 	end := g.end(now)
@@ -324,6 +332,31 @@ func (s *sim) checkAtGate(t store.Turn, lasts func(string, bool, time.Duration))
 	_, busy := e.sched.busy[t.Conversation]
 	resting := t.State == store.Owed && e.timers[t.ID].at > now || t.State == store.Owed && t.RetryAt > now
 	lasts("stuck at a gate", !closed && !resting && !busy && g.inFlight == 0 && len(g.letting) == 0, swept)
+}
+
+// checkLimits: a message is turned away exactly if its person has sent too many today, or too many of
+// his wait. open are the turns that were not done before it came.
+func (s *sim) checkLimits(said *simSaid, got store.Admitted, open []store.Turn) {
+	if said.command {
+		return
+	}
+	k := said.in.Bot + " " + said.in.Person + " " + said.tried
+	s.messages[k]++
+	t, err := s.store.Turn(got.Turn)
+	if err != nil || got.Into != 0 || got.Duplicate {
+		return
+	}
+	waits := 0
+	for _, o := range open {
+		if o.Person == said.in.Person && Waits(o.State) {
+			waits++
+		}
+	}
+	perPerson, maxWaiting := s.perBot().PerPerson, s.parts.Retry.MaxWaiting
+	over := perPerson > 0 && s.messages[k] > perPerson || maxWaiting > 0 && said.in.Lane != "fail_fast" && waits >= maxWaiting
+	if refused := t.Outcome == store.Refused && t.Requests == 0; refused != over {
+		s.fault("limits", "%s is number %d of the day, %d of its person's turns wait: %s", said.label, s.messages[k], waits, told(t))
+	}
 }
 
 // checkEnd looks at the whole when everything has come to its end.

@@ -27,8 +27,10 @@ func (s *sim) do(ev simEvent) {
 		}
 	case "as":
 		provider, model, _ := strings.Cut(w[1], "/")
-		if m := s.models[provider]; m != nil {
-			m.play(model, ev.words[2:]...)
+		for name, m := range s.models {
+			if name == provider || w[1] == "all" {
+				m.play(model, ev.words[2:]...)
+			}
 		}
 	case "kill":
 		s.killAt(down, w[2])
@@ -43,17 +45,8 @@ func (s *sim) do(ev simEvent) {
 		}
 	case "chat":
 		s.chat.is(w[1])
-	case "key":
-		if m := s.models[w[1]]; m != nil {
-			s.nextConfig = append(s.nextConfig, func() { m.key = w[2]; s.parts.Providers[m.name] = m.provider() })
-		}
-	case "chain":
-		for i := range s.parts.Bots {
-			if s.parts.Bots[i].Name == w[1] {
-				chain := ev.words[2:]
-				s.nextConfig = append(s.nextConfig, func() { s.parts.Bots = slices.Clone(s.parts.Bots); s.parts.Bots[i].Models = chain })
-			}
-		}
+	case "key", "chain", "gone", "back":
+		s.nextConfig = append(s.nextConfig, func() { s.configure(ev.words) })
 	case "heal":
 		s.heal()
 	default:
@@ -61,6 +54,46 @@ func (s *sim) do(ev simEvent) {
 			s.order(w)
 		}
 	}
+}
+
+// configure changes the config.
+func (s *sim) configure(w []string) {
+	switch w[0] {
+	case "gone":
+		s.gone[w[1]] = true
+	case "back":
+		delete(s.gone, w[1])
+	case "key":
+		if m := s.models[w[1]]; m != nil {
+			m.key = w[2]
+		}
+	case "chain":
+		for i := range s.bots {
+			if s.bots[i].Name == w[1] {
+				s.bots[i].Models = w[2:]
+			}
+		}
+	}
+}
+
+// configured puts into the parts what the config has at a start.
+func (s *sim) configured() {
+	for _, change := range s.nextConfig {
+		change()
+	}
+	s.nextConfig = nil
+	s.parts.Bots = slices.DeleteFunc(slices.Clone(s.bots), func(b Bot) bool { return s.gone[b.Name] })
+	s.parts.Providers = map[string]Provider{}
+	for name, m := range s.models {
+		if !s.gone[name] {
+			s.parts.Providers[name] = m.provider()
+		}
+	}
+}
+
+// has reports whether the config has a bot now.
+func (s *sim) has(bot string) bool {
+	return slices.ContainsFunc(s.parts.Bots, func(b Bot) bool { return b.Name == bot })
 }
 
 // act lets people or operators do something. It may get to the crash point: then it is cut off, and
@@ -152,7 +185,7 @@ func (s *sim) askedAnew(e *Engine, what string, said *simSaid) error {
 		said.anew = true
 		_, err = e.Regenerate(context.Background(), Order{Turn: said.turn})
 	}
-	if TooLate(err) || errors.Is(err, store.ErrBusy) {
+	if TooLate(err) || errors.Is(err, store.ErrBusy) || errors.Is(err, ErrNoBot) {
 		return nil
 	}
 	return err
@@ -173,7 +206,7 @@ func (s *sim) resume(e *Engine, t store.Turn) error {
 // say sends a message: "say m0 b0 web/r0 ann [fail_fast] [!stop]".
 func (s *sim) say(w []string) {
 	surface, channel, ok := strings.Cut(w[3], "/")
-	if !ok || s.said[w[1]] != nil || !slices.ContainsFunc(s.parts.Bots, func(b Bot) bool { return b.Name == w[2] }) {
+	if !ok || s.said[w[1]] != nil || !slices.ContainsFunc(s.bots, func(b Bot) bool { return b.Name == w[2] }) {
 		return
 	}
 	said := &simSaid{label: w[1], in: Incoming{Bot: w[2], Surface: surface, Channel: channel, Key: w[1], Person: w[4], Text: fmt.Sprintf("%s in %s", w[1], w[3])}}
@@ -185,7 +218,9 @@ func (s *sim) say(w []string) {
 			said.in.Text, said.command = more, true
 		}
 	}
-	s.said[said.label] = said
+	s.mu.Lock()
+	s.said[said.label] = said // providers look there for who has said it
+	s.mu.Unlock()
 	if s.engine == nil {
 		s.unheard = append(s.unheard, said)
 		return
@@ -193,13 +228,28 @@ func (s *sim) say(w []string) {
 	s.deliver(said)
 }
 
+// heldBack keeps a message that nobody can take: the surface of its bot is not there.
+func (s *sim) heldBack(said *simSaid) bool {
+	if s.has(said.in.Bot) {
+		return false
+	}
+	if said.turn == 0 {
+		s.unheard = append(s.unheard, said)
+	}
+	return true
+}
+
 // deliver hands a message in, as its surface does, and keeps what the engine has acknowledged. The
 // platform delivers it again after a kill that has kept it from that.
 func (s *sim) deliver(said *simSaid) {
+	if s.heldBack(said) {
+		return
+	}
 	e := s.engine
 	var got store.Admitted
 	var err error
-	open := s.openTurns()
+	open, before := s.openTurns(), said.tried
+	said.tried = s.today()
 	if !s.act(said.label, func() { got, err = e.Receive(context.Background(), said.in) }) {
 		s.unheard = append(s.unheard, said)
 		return
@@ -215,6 +265,10 @@ func (s *sim) deliver(said *simSaid) {
 	if said.turn == 0 {
 		s.heard++
 		said.turn, said.order = got.Turn, s.heard
+		if got.Duplicate { // it had got there before
+			said.tried = before
+		}
+		s.checkLimits(said, got, open)
 	}
 	for _, t := range open { // what a message or "!retry" may have started anew
 		if t.Conversation == got.Conversation && (said.command || t.ID == got.Into) {
@@ -257,6 +311,10 @@ func (s *sim) heal() {
 		m.play("", "ok@1s")
 	}
 	s.chat.is("up")
+	s.nextConfig = append(s.nextConfig, func() { clear(s.gone) })
+	if len(s.gone) > 0 {
+		s.restart(0)
+	}
 	if s.engine == nil {
 		s.passUntil(s.again)
 	}
@@ -324,7 +382,10 @@ func (s *sim) settle(how string, mayStay func(store.Turn) bool) {
 				latest = max(latest, begun.Add(time.Duration(2+len(s.said)/m.daily)*24*time.Hour))
 			}
 		}
-		open := slices.DeleteFunc(s.openTurns(), mayStay)
+		if limit := s.perBot().DailyTokens; limit > 0 {
+			latest = max(latest, begun.Add(time.Duration(2+len(s.said)/max(1, limit/simTokens))*24*time.Hour))
+		}
+		open := slices.DeleteFunc(s.openTurns(), func(t store.Turn) bool { return mayStay(t) || s.unserved(t) })
 		if len(open) == 0 {
 			s.look()
 			return
@@ -345,6 +406,13 @@ func (s *sim) settle(how string, mayStay func(store.Turn) bool) {
 	}
 }
 
+// unserved reports a turn that waits for a bot or a provider that the script has not at all.
+func (s *sim) unserved(t store.Turn) bool {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	return strings.HasPrefix(t.Gate, goneKey) && !s.engine.serves(t.Bot)
+}
+
 // told is a turn in a line.
 func told(t store.Turn) string {
 	return fmt.Sprintf("%v %s %s of %s in %s/%s, retry_at %v, gate %q, from %q, wait %v, reason %+v, attempts %d, requests %d, parks %d, rearm %d of %d, resumed %q, episode %s",
@@ -357,4 +425,12 @@ func (s *sim) people() []*simSaid {
 	list := slices.Collect(maps.Values(s.said))
 	slices.SortFunc(list, func(a, b *simSaid) int { return a.order - b.order })
 	return list
+}
+
+// perBot has the limits that all bots share; without bots it is the zero value.
+func (s *sim) perBot() Bot {
+	if len(s.bots) == 0 {
+		return Bot{}
+	}
+	return s.bots[0]
 }

@@ -61,7 +61,7 @@ var simChoices = [][]string{
 	{"stated_wait_fallback", "0s", "10s", "1m"}, {"stated_wait_max", "1m", "1h"}, {"stated_wait_end", "1m", "10m"}, {"stated_wait_early", "true"},
 	{"stale_after", "10m", "1h", "48h", "0s"}, {"notice_after", "0s", "5m"}, {"max_requests", "0", "1", "2", "3", "7"}, {"workers", "1", "2"},
 	{"turn_deadline", "5s", "1m"}, {"stop_grace", "0s", "1m"}, {"poison_after", "0", "1", "2"}, {"max_waiting", "0", "1"}, {"gate_cap", "10s"},
-	{"on_stop", "drop"}, {"fail_fast_wait", "0s", "1m"},
+	{"on_stop", "drop"}, {"fail_fast_wait", "0s", "1m"}, {"per_person", "1", "2", "4"}, {"max_steps", "1", "3"},
 }
 
 // settings draws a few that differ from the defaults.
@@ -69,6 +69,9 @@ func (s *storm) settings() {
 	for range s.IntN(5) {
 		c := pick(s, simChoices...)
 		s.add("set %s %s", c[0], pick(s, c[1:]...))
+	}
+	if s.odds(60) { // seldom: days that pass take long to play
+		s.add("set daily_tokens %s", pick(s, "4", "9", "30"))
 	}
 }
 
@@ -125,6 +128,8 @@ func (s *storm) event() {
 		s.add("%v chat %s", s.at, pick(s, "down", "busy", "gone", "maybe", "up"))
 	case n < 99:
 		s.add("%v key %s k%d", s.at, pick(s, s.providers...), 1+s.IntN(3))
+	case s.odds(2):
+		s.add("%v %s %s", s.at, pick(s, "gone", "gone", "back"), pick(s, pick(s, s.providers...), pick(s, s.bots...)))
 	default:
 		s.add("%v chain %s %s", s.at, pick(s, s.bots...), s.chain())
 	}
@@ -166,8 +171,11 @@ func (s *storm) behave() {
 		words = append(words, word)
 	}
 	model := pick(s, s.models...)
-	if s.odds(3) {
+	switch {
+	case s.odds(3):
 		model, _, _ = strings.Cut(model, "/")
+	case s.odds(8):
+		model = "all"
 	}
 	s.add("%v as %s %s", s.at, model, strings.Join(words, " "))
 }

@@ -32,6 +32,7 @@ type simModels struct {
 	live  map[*simRequest]bool
 	seen  []*simRequest
 	holds []simHold
+	days  map[string]int // requests by day
 }
 
 // simRequest is one that was sent.
@@ -134,6 +135,7 @@ func (m *simModels) begin(p llm.Prepared) (*simRequest, string) {
 			m.sim.fault("inside a hold", "%s is asked for %v %v before the end of the wait of %v that it has stated", r.model, r.labels, h.until.Sub(r.wall), h.length)
 		}
 	}
+	m.checkAllowances(r)
 	m.live[r] = true
 	if len(m.live) > m.slots {
 		m.sim.fault("slots", "%s has %d requests at once and takes %d", m.name, len(m.live), m.slots)
@@ -158,10 +160,46 @@ func (m *simModels) begin(p llm.Prepared) (*simRequest, string) {
 	return r, r.word
 }
 
+// checkAllowances: no request goes over a provider's limit per day, or is made for a bot whose tokens
+// of the day are used up.
+func (m *simModels) checkAllowances(r *simRequest) {
+	day := m.sim.today()
+	if m.days[day]++; m.daily > 0 && m.days[day] > m.daily {
+		m.sim.fault("allowance", "%s is asked %d times on %s, %d are allowed", m.name, m.days[day], day, m.daily)
+	}
+	if len(r.labels) == 0 {
+		return
+	}
+	m.sim.mu.Lock()
+	said := m.sim.said[r.labels[0]]
+	used := int64(0)
+	for _, at := range m.sim.tokens[said.in.Bot] {
+		if at < r.wall && dayOf(at) == day { // at the same moment it may not be known yet
+			used += simTokens
+		}
+	}
+	m.sim.mu.Unlock()
+	for _, b := range m.sim.parts.Bots {
+		if b.Name == said.in.Bot && b.DailyTokens > 0 && used >= int64(b.DailyTokens) {
+			m.sim.fault("allowance", "%s is asked for %v when %d of %d tokens are used", r.model, r.labels, used, b.DailyTokens)
+		}
+	}
+}
+
+// simTokens is what an answer of a fakeModels costs.
+const simTokens = 4
+
+func dayOf(at store.Time) string { return at.Go().UTC().Format(time.DateOnly) }
+
+func (s *sim) today() string { return dayOf(s.now()) }
+
 func (m *simModels) end(r *simRequest, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.live, r)
+	if took, most := time.Since(r.sent), m.sim.parts.Config.TurnDeadline; took > most {
+		m.sim.fault("deadline", "a request of %s for %v took %v where a turn may take %v", r.model, r.labels, took, most)
+	}
 	if err == nil {
 		m.sim.hasAnswered(r.labels)
 	}

@@ -17,7 +17,8 @@ import (
 //	bot b0 p0/m0 p1/m0                             a bot and its chain
 //	TIME say m0 b0 web/r0 ann [fail_fast] [!stop]  a message, or a command
 //	TIME again m0                                  the platform delivers it a second time
-//	TIME as p0/m0 503 429/45s@2s ok                what the model does from now on, word by word, again and again; @ is how long it takes
+//	TIME as p0/m0 503 429/45s@2s ok                what the model does from now on, word by word, again and again; @ is how long it takes;
+//	                                               p0 is all its models, "all" all of them all, as when the host has lost its network
 //	TIME stop m0 · resume m0                       an order to the turn that answers a message
 //	TIME edit m0 · delete m0 · regenerate m0       the question is changed, taken back, asked again
 //	TIME release p0/m0 · pause p0 · unpause p0     "all" is everything
@@ -26,6 +27,7 @@ import (
 //	TIME step -1h                                  the wall clock jumps
 //	TIME chat down · busy · gone · maybe · up      the chat platform fails, is busy, has lost messages, answers nobody, is well
 //	TIME key p0 k2 · chain b0 p1/m0                a change of the config, from the next start on
+//	TIME gone p0 · back p0                         likewise: a provider or a bot is not in the config any more, and is in it again
 //	TIME heal                                      all is well from now on; the end, if no line says so
 type simScript []string
 
@@ -65,25 +67,28 @@ func (s simScript) events() (list []simEvent) {
 // slots and requests a day.
 func (s simScript) parts() (Parts, map[string][2]int, error) {
 	p := Parts{Config: Default(), Retry: ladder.Default(), Alerts: DefaultAlerts(), Location: time.UTC}
+	model := DefaultBot()
 	providers := map[string][2]int{}
 	for _, line := range s {
 		words := strings.Fields(line)
 		var err error
 		switch {
 		case words[0] == "set" && len(words) == 3:
-			err = simSetting(&p, words[1], words[2])
+			err = simSetting(&p, &model, words[1], words[2])
 		case words[0] == "provider" && len(words) > 2:
 			var n [2]int
 			_, err = fmt.Sscan(strings.Join(words[2:], " ")+" 0", &n[0], &n[1])
 			providers[words[1]] = n
 		case words[0] == "bot" && len(words) > 1:
-			b := DefaultBot()
-			b.Name, b.Models = words[1], words[2:]
-			p.Bots = append(p.Bots, b)
+			p.Bots = append(p.Bots, Bot{Name: words[1], Models: words[2:]})
 		}
 		if err != nil {
 			return p, nil, fmt.Errorf("%s: %w", line, err)
 		}
+	}
+	for i, b := range p.Bots {
+		p.Bots[i] = model
+		p.Bots[i].Name, p.Bots[i].Models = b.Name, b.Models
 	}
 	return p, providers, nil
 }
@@ -93,8 +98,8 @@ func (m *simModels) provider() Provider {
 	return Provider{Provider: m, Config: llm.Config{Concurrency: m.slots, DailyRequests: m.daily}, KeyID: m.key}
 }
 
-// simSetting carries out a "set".
-func simSetting(p *Parts, key, value string) (err error) {
+// simSetting carries out a "set"; model is what all bots are like.
+func simSetting(p *Parts, model *Bot, key, value string) (err error) {
 	r, c := &p.Retry, &p.Config
 	durations := map[string]*time.Duration{
 		"resend_longest": &r.ResendLongest, "park_from": &r.ParkFrom, "park_cap": &r.ParkCap, "park_horizon": &r.ParkHorizon, "gate_cap": &r.GateCap,
@@ -105,6 +110,7 @@ func simSetting(p *Parts, key, value string) (err error) {
 	numbers := map[string]*int{
 		"resends": &r.Resends, "waits": &r.Waits, "max_parks": &r.MaxParks, "gate_after": &r.GateAfter, "max_requests": &r.MaxRequests,
 		"max_waiting": &r.MaxWaiting, "workers": &c.Workers, "poison_after": &c.PoisonAfter,
+		"per_person": &model.PerPerson, "daily_tokens": &model.DailyTokens, "max_steps": &model.MaxSteps,
 	}
 	switches := map[string]*bool{"park": &r.Park, "owed": &r.Owed, "stated_wait_early": &r.StatedWaitEarly, "durable": &c.Durable, "merge": &c.Merge}
 	words := map[string]*string{"stated_wait_mode": &r.StatedWaitMode, "on_stop": &r.OnStop}

@@ -97,9 +97,9 @@ func TestSimulation(t *testing.T) {
 				for i := next.Add(1) - 1; i < int64(runs) && faults.Load() < 3; i = next.Add(1) - 1 {
 					seed := first + uint64(i)
 					script := drawScript(seed)
-					if fault, _ := play(t, script, dir, empty); fault != nil {
+					if fault, log := play(t, script, dir, empty); fault != nil {
 						faults.Add(1)
-						reportSmallest(t, seed, script, *fault, dir, empty)
+						reportSmallest(t, seed, script, *fault, log, dir, empty)
 					}
 				}
 			})
@@ -110,8 +110,7 @@ func TestSimulation(t *testing.T) {
 }
 
 // reportSmallest makes the script of a failing seed as small as it gets and prints it.
-func reportSmallest(t *testing.T, seed uint64, script simScript, fault simFault, dir string, empty []byte) {
-	var log string
+func reportSmallest(t *testing.T, seed uint64, script simScript, fault simFault, log, dir string, empty []byte) {
 	again := func(s simScript) bool {
 		for range 2 { // what happens at the same moment happens in any order
 			if f, l := play(t, s, dir, empty); f != nil && f.kind == fault.kind {
@@ -122,7 +121,7 @@ func reportSmallest(t *testing.T, seed uint64, script simScript, fault simFault,
 		return false
 	}
 	if !again(script) {
-		t.Errorf("seed %d: %s: %s\n(at %v, after %q; it does not fail every time)\n\n%s", seed, fault.kind, fault.text, fault.at, fault.line, script)
+		t.Errorf("seed %d: %s: %s\n(at %v, after %q; it does not fail every time)\n\n%s\n%s", seed, fault.kind, fault.text, fault.at, fault.line, script, log)
 		return
 	}
 	small := script.smaller(again)

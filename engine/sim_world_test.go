@@ -49,7 +49,12 @@ type sim struct {
 	heard   int
 	checked checked
 
-	nextConfig []func() // changes of the config, made at the next start
+	bots       []Bot           // of the config, those that are gone from it as well
+	gone       map[string]bool // bots and providers that it has not now
+	nextConfig []func()        // changes of the config, made at the next start
+
+	messages map[string]int          // by bot, person and day, as a limit counts them
+	tokens   map[string][]store.Time // by bot: when answers came, of simTokens each
 }
 
 // simFault is something that must never be.
@@ -67,8 +72,9 @@ type simSaid struct {
 	turn    store.ID // once it is acknowledged
 	order   int      // in which they were acknowledged
 	command bool
-	deleted bool // its text is gone
-	anew    bool // it has been asked again
+	tried   string // the day when it was last delivered
+	deleted bool   // its text is gone
+	anew    bool   // it has been asked again
 }
 
 func (s *sim) now() store.Time { return store.At(s.wall()) }
@@ -97,6 +103,7 @@ func playScript(script simScript, dir string, empty []byte) *sim {
 	s := &sim{
 		script: script, dir: dir, models: map[string]*simModels{}, log: &simLog{}, began: time.Now(), hit: make(chan struct{}, 1),
 		said: map[string]*simSaid{}, answers: map[string]time.Duration{}, chat: &simChat{shown: map[string]store.Post{}, byPost: map[string]string{}}, checked: newChecked(),
+		gone: map[string]bool{}, messages: map[string]int{}, tokens: map[string][]store.Time{},
 	}
 	s.log.began = s.began
 	parts, providers, err := script.parts()
@@ -109,10 +116,9 @@ func playScript(script simScript, dir string, empty []byte) *sim {
 	}
 	parts.Surfaces = []Surface{&fakeSurface{name: "web", local: true}, s.chat}
 	parts.Log, parts.Wall, parts.Crash = slog.New(s.log), s.wall, s.crash
-	parts.Providers = map[string]Provider{}
+	s.bots = parts.Bots
 	for name, n := range providers {
-		s.models[name] = &simModels{sim: s, name: name, key: "k1", slots: max(1, n[0]), daily: n[1], plays: map[string][]string{}, at: map[string]int{}, live: map[*simRequest]bool{}}
-		parts.Providers[name] = s.models[name].provider()
+		s.models[name] = &simModels{sim: s, name: name, key: "k1", slots: max(1, n[0]), daily: n[1], plays: map[string][]string{}, at: map[string]int{}, live: map[*simRequest]bool{}, days: map[string]int{}}
 	}
 	s.parts = parts
 	s.start()
@@ -147,10 +153,7 @@ func (s *sim) freshFile(empty []byte) error {
 
 // start opens the store and runs the engine; what was not acknowledged is delivered again.
 func (s *sim) start() {
-	for _, change := range s.nextConfig {
-		change()
-	}
-	s.nextConfig = nil
+	s.configured()
 	opened, err := store.Open(store.Config{Dir: s.dir, Synchronous: "normal"}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.fault("start", "%v", err)
@@ -215,6 +218,11 @@ func (s *sim) kill(down time.Duration) {
 	s.log.mute(false)
 	for _, m := range s.models {
 		m.killed(s.now())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for bot := range s.tokens { // what came in the moment of the kill may not have been written
+		s.tokens[bot] = slices.DeleteFunc(s.tokens[bot], func(at store.Time) bool { return at >= s.now() })
 	}
 	s.again = time.Now().Add(down)
 }
@@ -391,5 +399,9 @@ func (s *sim) hasAnswered(labels []string) {
 	defer s.mu.Unlock()
 	for _, label := range labels {
 		s.answers[label] = time.Since(s.began)
+	}
+	if len(labels) > 0 {
+		bot := s.said[labels[0]].in.Bot
+		s.tokens[bot] = append(s.tokens[bot], s.now())
 	}
 }
