@@ -202,6 +202,7 @@ func (e *Engine) logRetry(r *run, t *store.Turn, j judged) {
 func (e *Engine) goOn(ctx context.Context, r *run, t *store.Turn, bot *Bot, j judged) (verdict, bool) {
 	from := r.model
 	w := e.waitingRow(r, t, j, store.Retrying)
+	w.Wait = store.Wait{} // it may stand in line for a slot, and then goes on at any time of day
 	moved, err := e.Store.WaitTurn(w)
 	if err != nil {
 		return e.unwritten(ctx, r, j, err), false

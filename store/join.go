@@ -4,13 +4,13 @@ import "errors"
 
 // JoinTurn lets a turn that has not begun join an older one: the newest turn of the same person in
 // its conversation that waits (reason approval aside), as if its message had come only now (see
-// Admit). It ends merged, and the older one takes its message. It returns that turn and its state as
-// it was; 0 if there is none, which changes nothing, as for a turn that is not queued, has begun, asks anew or
-// has a post of its own.
+// Admit). It ends merged, and the older one takes its message and those it has taken in itself. It
+// returns that turn and its state as it was; 0 if there is none, which changes nothing, as for a turn
+// that is not queued, has begun, asks anew or has a post of its own.
 func (s *Store) JoinTurn(turn ID, now Time) (into ID, was State, err error) {
 	err = s.write(now, func(f *fact) error {
 		t, err := f.turn(turn)
-		if err != nil || t.State != Queued || t.Requests > 0 || t.Messages > 1 || t.Supersedes != 0 {
+		if err != nil || t.State != Queued || t.Requests > 0 || t.Supersedes != 0 {
 			return err
 		}
 		var post ID
@@ -33,16 +33,32 @@ func (s *Store) JoinTurn(turn ID, now Time) (into ID, was State, err error) {
 	return into, was, nil
 }
 
+// join moves what a turn was asked to an older one. A turn's own message has the turn's id, one that
+// it has taken in that of the turn which it made.
 func (f *fact) join(t Turn, into ID) error {
-	err := f.must(`UPDATE turns SET messages = messages + 1, spoken = max(spoken, ?), version = version + 1 WHERE id = ? AND state <> 'done'`, t.Spoken, into)
+	var taken []ID
+	err := f.each(func(r row) error {
+		taken = append(taken, 0)
+		return r.Scan(&taken[len(taken)-1])
+	}, `SELECT id FROM events WHERE turn = ? AND turn <> id`, t.ID)
+	if err == nil {
+		err = f.must(`UPDATE turns SET messages = messages + ?, spoken = max(spoken, ?), version = version + 1 WHERE id = ? AND state <> 'done'`, t.Messages, t.Spoken, into)
+	}
 	if err == nil {
 		err = f.must(`UPDATE turns SET state = 'done', outcome = 'merged', ended = ?, merged_into = ?, version = version + 1 WHERE id = ? AND state = 'queued'`,
 			max(f.at, 1), into, t.ID)
 	}
-	if err == nil {
-		err = f.must(`UPDATE events SET turn = ?, behind = `+behind+` WHERE id = ?`, into, into, t.ID)
+	for _, id := range taken {
+		if err == nil {
+			err = f.must(`UPDATE turns SET merged_into = ?, version = version + 1 WHERE id = ? AND outcome = 'merged'`, into, id)
+		}
 	}
-	for _, id := range []ID{into, t.ID} {
+	for _, id := range append(taken, t.ID) {
+		if err == nil {
+			err = f.must(`UPDATE events SET turn = ?, behind = `+behind+` WHERE id = ?`, into, into, id)
+		}
+	}
+	for _, id := range append(taken, into, t.ID) {
 		if err == nil {
 			err = f.changed(object{kind: kindTurn, id: id})
 		}
