@@ -205,7 +205,7 @@ func (e *Engine) lateMention(t *store.Turn, surface Surface, old *store.Post, pa
 func (e *Engine) settled(t *store.Turn, done store.Turn) {
 	waited := int64(0)
 	if t.FirstFailed != 0 {
-		waited = int64(e.now() - t.FirstFailed)
+		waited = max(0, int64(e.now()-t.FirstFailed))
 	}
 	e.mu.Lock()
 	e.tally.move(t.State, store.Done)

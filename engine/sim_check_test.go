@@ -174,7 +174,7 @@ func (s *sim) checkCeiling(t store.Turn, as []store.Attempt) {
 		if slices.Contains(s.checked.bounds[t.ID], i) {
 			n, owed = 0, false
 		}
-		if !owed && (n > 0 || a.Outcome != "interrupted") { // an episode begins with a failed request
+		if cutOff := a.Outcome == "interrupted" || a.Outcome == "cancelled"; !owed && (n > 0 || !cutOff) { // an episode begins with a failed request
 			n++
 		}
 		switch a.Outcome {

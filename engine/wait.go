@@ -36,15 +36,25 @@ func (e *Engine) waitFor(ctx context.Context, r *run, t *store.Turn, j judged, s
 	return over
 }
 
-// waitStart is where a notice's clock begins: the first failure, or the start of the wait at a gate.
+// waitStart is where a notice's clock begins: the first failure, or the start of the wait at a gate;
+// now if the clock has gone back behind that.
 func (e *Engine) waitStart(t *store.Turn, ep episode) store.Time {
+	now := e.now()
 	if t.FirstFailed != 0 {
-		return t.FirstFailed
+		return min(t.FirstFailed, now)
 	}
 	if !ep.GateSince.IsZero() {
-		return store.At(ep.GateSince)
+		return min(store.At(ep.GateSince), now)
 	}
-	return e.now()
+	return now
+}
+
+// waitsAtGate notes in an episode since when its turn waits without a failure of its own, not later
+// than now.
+func (ep *episode) waitsAtGate(now time.Time) {
+	if ep.GateSince.IsZero() || ep.GateSince.After(now) {
+		ep.GateSince = now
+	}
 }
 
 // waitingRow is the turn's row as it will wait.
@@ -58,7 +68,7 @@ func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) 
 		j.ep.OneShot, j.ep.Owes = true, state == store.Owed
 	}
 	w := store.Waiting{
-		Turn: t.ID, At: now, State: state, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: j.ep.bytes(),
+		Turn: t.ID, At: now, State: state, Resumed: t.Resumed, FirstFailed: min(t.FirstFailed, now), RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: j.ep.bytes(),
 		Wait:   store.Wait{RetryAt: now.Add(d.Wait), From: d.From, MS: ceilMS(d.Wait)},
 		Reason: store.Reason{Why: "failure", Class: string(j.failure.Class), Status: j.failure.Status, Provider: provider, Model: model, Text: e.service(provider) + " " + j.failure.Plain()},
 		Told:   store.Told{Attempt: j.attempt, Gates: j.gates},
@@ -160,12 +170,10 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 	}
 	e.mu.Unlock()
 	ep := episodeOf(*t)
-	if ep.GateSince.IsZero() {
-		ep.GateSince = now.Go()
-	}
+	ep.waitsAtGate(now.Go())
 	provider, model := splitModel(g.model())
 	w := store.Waiting{
-		Turn: t.ID, At: now, State: store.Parked, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf,
+		Turn: t.ID, At: now, State: store.Parked, Resumed: t.Resumed, FirstFailed: min(t.FirstFailed, now), RearmN: t.RearmN, RearmOf: t.RearmOf,
 		Wait:   store.Wait{Gate: row.Key, From: "gate", MS: int64(max(0, until-now))},
 		Reason: store.Reason{Why: "gate", Class: row.Class, Provider: provider, Model: model, Text: capital(strings.TrimSpace(e.service(provider) + " " + gateWords(row.Why)))},
 	}
@@ -181,6 +189,9 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 		w.Posts = []store.Post{*post}
 	} else if look := e.waitStart(t, ep).Add(e.Retry.NoticeAfter); look > now && !inProcess {
 		w.Wait.RetryAt = look // look again when the silent window is over (N2)
+		if until == 0 {
+			w.Wait.MS = int64(look - now)
+		}
 	}
 	w.Episode = ep.bytes()
 	edits := len(w.Posts) > 0 && w.Posts[0].ID != 0
