@@ -2,9 +2,7 @@ package tool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // Mistake is what was wrong with a call, in words by which a model can do better. A built-in that
@@ -26,8 +24,8 @@ func (a act) Call(ctx context.Context, c Call) (result Result, err error) { retu
 func doing[A any](f func(context.Context, Call, A) (string, error)) func(context.Context, Call) (Result, error) {
 	return func(ctx context.Context, c Call) (Result, error) {
 		var args A
-		if err := json.Unmarshal(c.Arguments, &args); err != nil {
-			return Result{Text: fmt.Sprintf("the arguments are not understood: %v", err), Failed: true}, nil
+		if err := arguments(c.Arguments, &args); err != nil {
+			return Result{Text: err.Error(), Failed: true}, nil
 		}
 		text, err := f(ctx, c, args)
 		if m, ok := errors.AsType[Mistake](err); ok {

@@ -10,28 +10,19 @@ import (
 // Builtin are the names that a bot's list of tools may hold without an [[mcp]] section.
 func Builtin() []string { return []string{"fetch", "files", "memory", "schedule", "send", "time"} }
 
-// function is a tool that is done in this process.
-type function struct {
-	spec Spec
-	do   func(ctx context.Context, c Call) (string, error)
+// plainly is doing for tools whose every error is one that the model should know.
+func plainly[A any](f func(context.Context, Call, A) (string, error)) func(context.Context, Call) (Result, error) {
+	return doing(func(ctx context.Context, c Call, args A) (string, error) {
+		text, err := f(ctx, c, args)
+		if err != nil && ctx.Err() == nil {
+			err = Mistake(Cut(err.Error(), MaxResult))
+		}
+		return text, err
+	})
 }
 
-// Spec implements Tool.
-func (f function) Spec() Spec { return f.spec }
-
-// Call implements Tool: what goes wrong here is always something that the model should know.
-func (f function) Call(ctx context.Context, c Call) (Result, error) {
-	text, err := f.do(ctx, c)
-	if ctx.Err() != nil {
-		return Result{}, fmt.Errorf("%s: %w", f.spec.Name, ctx.Err())
-	}
-	if err != nil {
-		return Result{Text: Cut(err.Error(), MaxResult), Failed: true}, nil
-	}
-	return Result{Text: Cut(text, MaxResult)}, nil
-}
-
-// arguments reads what the model has given; a wrong type is said in words that it can mend.
+// arguments reads what the model has given, which may be nothing at all; a wrong type is said in words that
+// it can mend.
 func arguments(given json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(given)) == 0 {
 		return nil

@@ -13,19 +13,13 @@ func NewClock(wall func() time.Time, loc *time.Location) Set {
 	if loc == nil {
 		loc = time.Local
 	}
-	return Fixed{function{
+	return Fixed{act{
 		Spec{
 			Name: "time", Title: "Time", ReadOnly: true,
 			Description: "Tells the current date, time, weekday and ISO week, in the local time zone or in another one.",
 			Schema:      json.RawMessage(`{"type":"object","properties":{"zone":{"type":"string","description":"An IANA time zone such as Asia/Tokyo or UTC. Left out: the local one."}}}`),
 		},
-		func(_ context.Context, c Call) (string, error) {
-			var in struct {
-				Zone string `json:"zone"`
-			}
-			if err := arguments(c.Arguments, &in); err != nil {
-				return "", err
-			}
+		plainly(func(_ context.Context, _ Call, in clockArguments) (string, error) {
 			zone := loc
 			if in.Zone != "" {
 				var err error
@@ -34,8 +28,12 @@ func NewClock(wall func() time.Time, loc *time.Location) Set {
 				}
 			}
 			return clockText(wall().In(zone)), nil
-		},
+		}),
 	}}
+}
+
+type clockArguments struct {
+	Zone string `json:"zone"`
 }
 
 // clockText is a moment with everything that a model is bad at working out.

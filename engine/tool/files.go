@@ -38,7 +38,7 @@ func NewFiles(dir func(bot string) string) Set {
 	f := files{dir}
 	where := `"path":{"type":"string","description":"A path inside your directory, such as notes/today.md."}`
 	tool := func(s Spec, do func(*os.Root, fileArguments) (string, error)) Tool {
-		return function{s, func(_ context.Context, c Call) (string, error) { return f.with(c, do) }}
+		return act{s, plainly(func(_ context.Context, c Call, in fileArguments) (string, error) { return f.with(c.By.Bot, in, do) })}
 	}
 	return Fixed{
 		tool(Spec{Name: "files_list", Title: "List files", ReadOnly: true,
@@ -68,13 +68,9 @@ type fileArguments struct {
 }
 
 // with opens the bot's directory for one call.
-func (f files) with(c Call, do func(*os.Root, fileArguments) (string, error)) (string, error) {
-	var in fileArguments
-	if err := arguments(c.Arguments, &in); err != nil {
-		return "", err
-	}
+func (f files) with(bot string, in fileArguments, do func(*os.Root, fileArguments) (string, error)) (string, error) {
 	in.Path = path.Clean(strings.TrimLeft(strings.ReplaceAll(in.Path, `\`, "/"), "/"))
-	dir := f.dir(c.By.Bot)
+	dir := f.dir(bot)
 	if dir == "" {
 		return "", errors.New("this bot has no directory; its owner must set files_dir")
 	}
