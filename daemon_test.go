@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -285,7 +286,8 @@ func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	asked := body.Messages[len(body.Messages)-1].Content
-	asked, _, _ = strings.Cut(asked, "\n\n[Holdfast")
+	lines := slices.DeleteFunc(strings.Split(asked, "\n\n"), func(line string) bool { return strings.HasPrefix(line, "[Holdfast") })
+	asked = strings.Join(lines, "\n\n")
 	m.mu.Lock()
 	m.count++
 	n := m.count
@@ -313,7 +315,6 @@ func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if word == "cut" {
 		panic(http.ErrAbortHandler)
 	}
-	lines := strings.Split(asked, "\n\n")
 	piece(lines[len(lines)-1], `"stop"`)
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
