@@ -58,6 +58,17 @@ func (f *fake) Say(thread, person, text string) {
 	f.last = f.Server.Say(f.channel(thread), persons()[person], "<@"+discordtest.Bot+"> "+text, "")
 }
 
+func (f *fake) SayFile(thread, person, name string) {
+	f.last = f.Server.Say(f.channel(thread), persons()[person], "<@"+discordtest.Bot+">", "", name)
+}
+
+func (f *fake) Reword(text string) { f.Server.Change(f.last, "<@"+discordtest.Bot+"> "+text) }
+
+func (f *fake) Unsay() bool {
+	f.Server.Remove(f.last)
+	return true
+}
+
 func (f *fake) Again() { f.Server.Again(f.last) }
 
 func (f *fake) Shown(thread string) (list []surfacetest.Message) {

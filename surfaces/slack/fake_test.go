@@ -64,7 +64,8 @@ type fake struct {
 	opened    int
 	mute      bool // no pings
 	pending   map[string]chan struct{}
-	last      func() // sends the last events again
+	last      func()   // sends the last events again
+	newest    *message // what was said last
 	envelope  int
 	archived  bool
 	noReplies bool // roots take no replies
@@ -129,12 +130,43 @@ func (f *fake) Say(thread, person, text string) {
 	f.tell(m, "message", "app_mention")
 }
 
+func (f *fake) SayFile(thread, person, name string) {
+	m := &message{channel: general, user: userOf(person), text: "<@" + botUser + ">", subtype: "file_share", files: []object{{"name": name}}, thread: f.roots[thread], team: team}
+	f.mu.Lock()
+	f.add(m)
+	if m.thread == "" {
+		f.roots[thread] = m.ts
+	}
+	f.mu.Unlock()
+	f.tell(m, "message", "app_mention")
+}
+
+func (f *fake) Reword(text string) {
+	f.mu.Lock()
+	m := f.newest
+	m.text = "<@" + botUser + "> " + escape(text)
+	e := object{"type": "message", "subtype": "message_changed", "channel": m.channel, "channel_type": "channel", "message": f.json(m, false), "ts": f.ts()}
+	f.mu.Unlock()
+	f.deliver("events_api", object{"event": e})
+}
+
+func (f *fake) Unsay() bool {
+	f.mu.Lock()
+	e := object{"type": "message", "subtype": "message_deleted", "channel": f.newest.channel, "channel_type": "channel", "deleted_ts": f.newest.ts, "ts": f.ts()}
+	f.mu.Unlock()
+	f.deliver("events_api", object{"event": e})
+	return true
+}
+
 func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
 // tell sends a message's events, and keeps them for Again.
 func (f *fake) tell(m *message, types ...string) {
+	f.mu.Lock()
+	f.newest = m
+	f.mu.Unlock()
 	send := func() {
 		for _, kind := range types {
 			e := f.json(m, false)

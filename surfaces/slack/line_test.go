@@ -113,6 +113,30 @@ func TestTokenRevoked(t *testing.T) {
 	})
 }
 
+// A scope that is missing stands at the line with what to do; when it is given the message goes out, and the
+// line is well without a new connection.
+func TestScopeIsMended(t *testing.T) {
+	surfacetest.In(t, newFake, func(h *surfacetest.House, f *fake) {
+		f.mu.Lock()
+		f.errors["chat.postMessage"] = "missing_scope"
+		f.mu.Unlock()
+		f.Say("a", "alice", "hello")
+		h.Wait(4 * time.Minute)
+		if s := stateOf(h); s.State != "down" || !strings.Contains(s.Why, "Reinstall to Workspace") {
+			t.Errorf("line %+v", s)
+		}
+		h.WantAlert("surface_down", "Reinstall to Workspace")
+		f.mu.Lock()
+		delete(f.errors, "chat.postMessage")
+		f.mu.Unlock()
+		h.Wait(6 * time.Minute)
+		h.Want("a", "answer")
+		if open, err := h.Store.OpenAlerts(); err != nil || len(open) != 0 || stateOf(h).State != "connected" {
+			t.Errorf("line %+v, alerts %+v, %v", stateOf(h), open, err)
+		}
+	})
+}
+
 // A Slack that is away is waited for, ever longer.
 func TestSlackAway(t *testing.T) {
 	surfacetest.In(t, newFake, func(h *surfacetest.House, f *fake) {

@@ -377,6 +377,41 @@ func staleQuestion(h *House) {
 	h.delivered()
 }
 
+// changedQuestion: other words are what is answered, as long as nothing was; with the message its
+// waiting turn goes too (S10).
+func changedQuestion(h *House) {
+	h.Model.Play("429/45s", "ok:to $said")
+	h.Fake.Say("a", "alice", "helo")
+	h.Wait(10 * second)
+	h.Fake.Reword("hello")
+	h.Wait(60 * second)
+	if got := h.Want("a", "to hello"); strings.Contains(got[0].Text, "helo") {
+		h.T.Errorf("the old words are answered: %q", got[0].Text)
+	}
+	h.Fake.Reword("goodbye") // too late
+	h.Wait(10 * second)
+	h.Want("a", "to hello")
+	h.asked(2)
+	h.Model.Play("429/45s", "ok:to $said")
+	h.Fake.Say("b", "alice", "forget this")
+	h.Wait(10 * second)
+	if !h.Fake.Unsay() {
+		return
+	}
+	h.Wait(2 * time.Minute)
+	h.Want("b", "Stopped")
+	h.asked(3)
+}
+
+// fileAlone: a file without words is a question, and its name is told, since it cannot be read (S10).
+func fileAlone(h *House) {
+	h.Model.Play("ok:about $said")
+	h.Fake.SayFile("a", "alice", "plan.pdf")
+	h.Wait(10 * second)
+	h.Want("a", "plan.pdf")
+	h.asked(1)
+}
+
 // workingSign: on while the model works and in the silent window, off with the answer and while a
 // notice says what is waited for (P15); a park shows no error (P13).
 func workingSign(h *House) {

@@ -21,6 +21,12 @@ type Fake interface {
 	// sends of it. It comes again, unchanged, when Again is called.
 	Say(thread, person, text string)
 	Again()
+	// SayFile lets a person send a file with no words but that mention.
+	SayFile(thread, person, name string)
+	// Reword gives what was said last other words; Unsay deletes it, false if this platform does not
+	// tell of that.
+	Reword(text string)
+	Unsay() bool
 	// Shown lists the bot's messages in a thread that are there, oldest first.
 	Shown(thread string) []Message
 	// Delete takes away the i-th of these.
@@ -62,7 +68,7 @@ func Run(t *testing.T, make func(t *testing.T) Fake) {
 		"Answer": answer, "EventTwice": eventTwice, "NoticeBecomesAnswer": noticeBecomesAnswer, "NewProcessEdits": newProcessEdits,
 		"KilledAfterPost": killedAfterPost, "KilledAfterNotice": killedAfterNotice, "LostAnswerOfPost": lostAnswerOfPost, "LostAnswerOfEdit": lostAnswerOfEdit,
 		"LimitedFinalEdit": limitedFinalEdit, "PlatformDown": platformDown, "NoticeDeleted": noticeDeleted, "TwoThreads": twoThreads,
-		"LongAnswers": longAnswers, "OrderOfParts": orderOfParts, "Pings": pings, "LateMention": lateMention, "WhileDown": whileDown, "Stopped": stopped, "Buttons": buttons, "StaleQuestion": staleQuestion,
+		"LongAnswers": longAnswers, "OrderOfParts": orderOfParts, "Pings": pings, "LateMention": lateMention, "WhileDown": whileDown, "Stopped": stopped, "Buttons": buttons, "StaleQuestion": staleQuestion, "ChangedQuestion": changedQuestion, "FileAlone": fileAlone,
 		"WorkingSign": workingSign, "Failure": failure,
 	} {
 		t.Run(name, func(t *testing.T) {

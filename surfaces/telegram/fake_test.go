@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"log/slog"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -123,6 +124,21 @@ func (f *fake) chat(thread string) string {
 func (f *fake) Say(thread, person, text string) {
 	f.say(f.chat(thread), person, botTag+" "+text, nil)
 }
+
+func (f *fake) SayFile(thread, person, name string) {
+	f.say(f.chat(thread), person, "", object{"caption": botTag, "caption_entities": entities(botTag), "document": object{"file_name": name}})
+}
+
+func (f *fake) Reword(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := maps.Clone(f.last)
+	m["text"], m["entities"], m["edit_date"] = botTag+" "+text, entities(botTag+" "+text), time.Now().Unix()
+	f.tell(object{"edited_message": m})
+}
+
+// Unsay: Telegram does not tell of deleted messages.
+func (f *fake) Unsay() bool { return false }
 
 // say is a person's message; more adds fields to it. It returns the message's id.
 func (f *fake) say(chat, person, text string, more object) int {
