@@ -13,17 +13,21 @@ func (s *Store) SteerTurn(turn ID, now Time) (t Turn, joined []ID, err error) {
 		if t, err = f.open(turn); err != nil {
 			return err
 		}
+		var later []Turn
 		err := f.each(func(r row) error {
-			joined = append(joined, 0)
-			return r.Scan(&joined[len(joined)-1])
+			l := Turn{Spoken: now}
+			err := r.Scan(&l.ID, &l.Messages)
+			later = append(later, l)
+			return err
 		}, mayJoin+` ORDER BY n.id`, turn)
-		for _, id := range joined {
+		for _, l := range later {
 			if err == nil {
-				err = f.join(Turn{ID: id, Spoken: now}, turn)
+				err = f.join(l, turn)
 			}
+			joined = append(joined, l.ID)
+			t.Messages += l.Messages
+			t.Version++
 		}
-		t.Messages += len(joined)
-		t.Version += int64(len(joined))
 		return err
 	})
 	t, err = outcome("take messages in", t, err)
@@ -34,8 +38,8 @@ func (s *Store) SteerTurn(turn ID, now Time) (t Turn, joined []ID, err error) {
 }
 
 // mayJoin chooses the turns that may join a running one.
-const mayJoin = `SELECT n.id FROM turns o CROSS JOIN turns n JOIN events e ON e.id = n.id
-	WHERE o.id = ? AND n.conversation = o.conversation AND n.ended = 0 AND n.id > o.id AND n.state = 'queued' AND n.requests = 0 AND n.messages = 1
+const mayJoin = `SELECT n.id, n.messages FROM turns o CROSS JOIN turns n JOIN events e ON e.id = n.id
+	WHERE o.id = ? AND n.conversation = o.conversation AND n.ended = 0 AND n.id > o.id AND n.state = 'queued' AND n.requests = 0
 	AND n.supersedes = 0 AND n.person = o.person AND n.lane = o.lane AND e.kind = 'message'`
 
 func (s *Store) mayJoin(turn ID) (found bool, err error) {
