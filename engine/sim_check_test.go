@@ -246,8 +246,7 @@ func (s *sim) checkWake(t store.Turn) {
 	} else {
 		lasts("late timer", false, 0)
 	}
-	inLine := r != nil && (r.place == ready || r.place == atSlot) // it goes on as soon as it can: the working sign says so
-	lasts("no notice", Waits(t.State) && t.Lane == "durable" && !inLine && !s.checked.told[t.ID], s.parts.Retry.NoticeAfter+swept)
+	s.checkTold(t, r)
 	if r != nil {
 		s.checkRun(t, r, lasts)
 		return
@@ -272,6 +271,20 @@ func (s *sim) checkWake(t store.Turn) {
 		lasts("too far ahead", t.MS > 0 && t.RetryAt > now.Add(time.Duration(t.MS+1)*time.Millisecond), overdue)
 	default:
 		s.checkAtGate(t, lasts)
+	}
+}
+
+// checkTold: people are told of a wait that lasts, counted from the first failure of its episode, or
+// from its begin at a gate.
+func (s *sim) checkTold(t store.Turn, r *run) {
+	inLine := r != nil && (r.place == ready || r.place == atSlot) // it goes on as soon as it can: the working sign says so
+	untold := Waits(t.State) && t.Lane == "durable" && !inLine && !s.checked.told[t.ID]
+	since := fmt.Sprint("first failed ", t.FirstFailed)
+	if t.FirstFailed == 0 {
+		since = fmt.Sprint("after send ", t.Attempts)
+	}
+	if allowed := s.parts.Retry.NoticeAfter + swept; s.checked.lasts(fmt.Sprint("no notice ", t.ID, since), untold, allowed) {
+		s.fault("no notice", "for more than %v: %s", allowed, told(t))
 	}
 }
 
