@@ -22,7 +22,7 @@ func (l *loaded) toolServers(log *slog.Logger) (all toolServers) {
 	}
 	for _, c := range l.MCP {
 		if slices.Contains(used, c.Name) {
-			all = append(all, mcp.New(c, mcp.Options{Log: log.With("tools", c.Name), Version: version}))
+			all = append(all, mcp.New(c, mcp.Options{Log: log, Version: version}))
 		}
 	}
 	return slices.Clip(all)

@@ -61,7 +61,7 @@ func (s *Store) Recall(bot, person, words string, limit int) (list []Memory, err
 		return err
 	}
 	err = s.read(func(c *conn) error {
-		if match := matchAny(words); match != "" {
+		if match := matching(words, " OR "); match != "" {
 			return c.each(add, `SELECT `+memoryColumns+` FROM memories_words w CROSS JOIN memories m
 				WHERE w.memories_words MATCH ? AND m.id = w.rowid AND m.bot = ? AND (m.person = ? OR m.person = '') ORDER BY w.rank LIMIT ?`, match, bot, person, limit)
 		}
@@ -75,14 +75,14 @@ func (s *Store) Recall(bot, person, words string, limit int) (list []Memory, err
 // recallWords is how many words of a question are searched for.
 const recallWords = 32
 
-// matchAny is a full-text query for any of the words, of nothing but quoted words: what people write
-// never is an operator of it.
-func matchAny(text string) string {
+// matching is a full-text query for any (OR) or all (AND) of the words of a text, "" if it has none. It
+// is of nothing but quoted words: what people write never is an operator of it.
+func matching(text, operator string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 	for i, w := range words {
 		words[i] = `"` + w + `"*`
 	}
-	return strings.Join(words[:min(len(words), recallWords)], " OR ")
+	return strings.Join(words[:min(len(words), recallWords)], operator)
 }
 
 // Forget deletes one that a bot has of a person, or with shared also of everybody; found says whether
@@ -131,11 +131,23 @@ func (f *fact) forget(m Memory) error {
 	return err
 }
 
-// Memories reads the newest limit below before (0 = from the start), of one bot or of all (""). next
-// is the before of the following page, 0 at the end.
-func (s *Store) Memories(bot string, before ID, limit int) (list []Memory, next ID, err error) {
-	if before == 0 {
-		before = 1<<63 - 1
+// MemoryFilter chooses memories; zero fields choose all.
+type MemoryFilter struct {
+	Bot    string
+	Person string
+	Words  string // all of them, or words that begin so
+	Before ID     // page on: ids below it
+	Limit  int
+}
+
+// Memories reads the newest first. next is the Before of the following page, 0 at the end.
+func (s *Store) Memories(q MemoryFilter) (list []Memory, next ID, err error) {
+	if q.Before == 0 {
+		q.Before = 1<<63 - 1
+	}
+	from, id, match := "memories m WHERE ? = ''", "m.id", matching(q.Words, " AND ")
+	if match != "" {
+		from, id = "memories_words w CROSS JOIN memories m WHERE w.memories_words MATCH ? AND m.id = w.rowid", "w.rowid"
 	}
 	err = s.read(func(c *conn) error {
 		return c.each(func(r row) error {
@@ -143,14 +155,15 @@ func (s *Store) Memories(bot string, before ID, limit int) (list []Memory, next 
 			err := m.scan(r)
 			list = append(list, m)
 			return err
-		}, `SELECT `+memoryColumns+` FROM memories m WHERE m.id < ? AND (? = '' OR m.bot = ?) ORDER BY m.id DESC LIMIT ?`, before, bot, bot, limit+1)
+		}, `SELECT `+memoryColumns+` FROM `+from+` AND `+id+` < ? AND (? = '' OR m.bot = ?) AND (? = '' OR m.person = ?) ORDER BY `+id+` DESC LIMIT ?`,
+			match, q.Before, q.Bot, q.Bot, q.Person, q.Person, q.Limit+1)
 	})
 	if err != nil {
 		return nil, 0, wrap("read memories", err)
 	}
-	if len(list) > limit {
-		list = list[:limit]
-		next = list[limit-1].ID
+	if len(list) > q.Limit {
+		list = list[:q.Limit]
+		next = list[q.Limit-1].ID
 	}
 	return list, next, nil
 }

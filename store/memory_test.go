@@ -73,7 +73,7 @@ func TestMemories(t *testing.T) {
 	}
 	var texts []string
 	for before := ID(0); ; {
-		list, next, err := s.Memories("bot", before, 2)
+		list, next, err := s.Memories(MemoryFilter{Bot: "bot", Before: before, Limit: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,6 +86,14 @@ func TestMemories(t *testing.T) {
 	}
 	if got := fmt.Sprint(texts); got != "[number 2 number 1 number 0 The club meets on Tuesdays for tea and coffee. Bob drinks coffee.]" {
 		t.Errorf("%s", got)
+	}
+	for words, want := range map[string]int{"tues tea": 1, "drinks": 1, "drinks tea": 0, "?": 6, "other bot": 1} {
+		if list, _, err := s.Memories(MemoryFilter{Words: words, Limit: 9}); err != nil || len(list) != want {
+			t.Errorf("%q: %+v, %v", words, list, err)
+		}
+	}
+	if list, _, err := s.Memories(MemoryFilter{Person: "bob", Limit: 9}); err != nil || len(list) != 1 {
+		t.Errorf("%+v, %v", list, err)
 	}
 	if err := s.DeleteMemory(club.ID, t0, nil); err != nil {
 		t.Error(err)

@@ -57,7 +57,9 @@ func reads(t *testing.T, s *Store) {
 	}
 	do(s.Recall("bot", "ada", "some words", 10))
 	do(s.Recall("bot", "ada", "", 10))
-	_, _, err = s.Memories("bot", 0, 10)
+	_, _, err = s.Memories(MemoryFilter{Words: "some", Limit: 10})
+	do(nil, err)
+	_, _, err = s.Memories(MemoryFilter{Limit: 10})
 	do(nil, err)
 	for _, f := range []Filter{{}, {States: []State{Parked}}, {States: []State{Parked, Owed}, OlderThan: t0, Model: "m", Bot: "bot"}} {
 		_, _, err := s.Turns(f)

@@ -157,7 +157,7 @@ type page struct {
 	Bots      []Bot    `json:"bots"`
 	Demo      bool     `json:"demo"`
 	PublicURL string   `json:"public_url"`
-	Has       []string `json:"has,omitempty"`    // what of the operator's page there is beside turns and models, by the names of its routes
+	Has       []string `json:"has,omitempty"`    // of what operators are shown: the lists of the API by their path
 	Visitor   bool     `json:"visitor,omitzero"` // may chat and nothing else
 	Codes     bool     `json:"codes,omitzero"`   // a visitor can give a code
 }

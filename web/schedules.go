@@ -94,7 +94,8 @@ func showMemory(m store.Memory) memoryJSON {
 
 const memoriesPage = 100
 
-// handleMemory lists what bots remember, the newest first: ?bot=&limit=&before=.
+// handleMemory lists what bots remember, the newest first: ?bot=&person=&q=&limit=&before=, where q is
+// words that all stand in it.
 func (s *Server) handleMemory(w http.ResponseWriter, r *http.Request) {
 	before, err := readID(r.FormValue("before"))
 	limit := memoriesPage
@@ -105,7 +106,7 @@ func (s *Server) handleMemory(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	list, next, err := s.store.Memories(r.FormValue("bot"), before, limit)
+	list, next, err := s.store.Memories(store.MemoryFilter{Bot: r.FormValue("bot"), Person: r.FormValue("person"), Words: r.FormValue("q"), Before: before, Limit: limit})
 	if err != nil {
 		s.fail(w, r, err)
 		return

@@ -49,7 +49,9 @@ func TestSchedules(t *testing.T) {
 	}
 	page := g.dial(t, "")
 	page.hello("", 0, "")
-	page.want("welcome")
+	if f := page.want("welcome"); fmt.Sprint(f.Page["has"]) != "[schedules memory usage]" {
+		t.Errorf("%+v", f.Page)
+	}
 	if f := page.want("snapshot"); len(f.Schedules) != 2 || f.Schedules[1]["name"] != "daily" {
 		t.Errorf("%+v", f.Schedules)
 	}
@@ -120,6 +122,9 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	if got := g.get(t, "/api/v1/memory?bot=bob"); got != `{"memories":[],"next":null}` {
+		t.Errorf("%s", got)
+	}
+	if got := g.get(t, "/api/v1/memory?bot=&person=owner&q=FACT+0"); !strings.Contains(got, "fact 0") || strings.Contains(got, "fact 2") {
 		t.Errorf("%s", got)
 	}
 	for range 2 {

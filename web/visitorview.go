@@ -37,7 +37,7 @@ func plainReason(t store.Turn) string {
 
 // page is what a caller is told that does not change while the daemon runs.
 func (s *Server) page(who caller) page {
-	p := page{Version: s.version, Bots: s.bots, Demo: s.demo, PublicURL: s.config.PublicURL, Has: []string{"usage"}}
+	p := page{Version: s.version, Bots: s.bots, Demo: s.demo, PublicURL: s.config.PublicURL, Has: []string{"schedules", "memory", "usage"}}
 	if p.Bots == nil {
 		p.Bots = []Bot{}
 	}
