@@ -15,6 +15,7 @@ package main
 
 import (
 	"os"
+	_ "time/tzdata" // time zones by name also where the machine has no list of them: Windows, small containers
 )
 
 func main() {

@@ -32,10 +32,12 @@ func (e *Engine) toolsFor(ctx context.Context, t *store.Turn, bot *Bot) toolbox 
 		}
 		for _, one := range tools {
 			called := one.Spec().Name
-			if box.tools[called] == nil {
-				box.order = append(box.order, called)
-				box.tools[called] = one
+			if box.tools[called] != nil {
+				e.Log.Warn("two tools have one name; the second is left out", "bot", bot.Name, "tool", called, "tools", name)
+				continue
 			}
+			box.order = append(box.order, called)
+			box.tools[called] = one
 		}
 	}
 	return box
