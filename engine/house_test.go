@@ -368,9 +368,13 @@ func (f *fakeSurface) shown() []string {
 }
 func (f *fakeSurface) tried() []int { f.mu.Lock(); defer f.mu.Unlock(); return slices.Clone(f.tries) }
 
-func (f *fakeSurface) Name() string                             { return f.name }
-func (f *fakeSurface) Traits() Traits                           { return Traits{Local: f.local, Mention: f.mention} }
-func (f *fakeSurface) Run(ctx context.Context, _ *Engine) error { <-ctx.Done(); return nil }
+func (f *fakeSurface) Name() string   { return f.name }
+func (f *fakeSurface) Traits() Traits { return Traits{Local: f.local, Mention: f.mention} }
+func (f *fakeSurface) Run(ctx context.Context, e *Engine) error {
+	e.SurfaceState(f.name, "connected", "")
+	<-ctx.Done()
+	return nil
+}
 func (f *fakeSurface) Draft(_ Place, _ store.ID, text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -299,11 +299,15 @@ type simChat struct {
 	byPost map[string]string     // post → handle
 }
 
-func (c *simChat) Name() string                             { return "chat" }
-func (c *simChat) Traits() Traits                           { return Traits{Mention: func([]string) string { return "@you" }} }
-func (c *simChat) Run(ctx context.Context, _ *Engine) error { <-ctx.Done(); return nil }
-func (c *simChat) Draft(Place, store.ID, string)            {}
-func (c *simChat) Working(Place, store.ID, bool)            {}
+func (c *simChat) Name() string   { return "chat" }
+func (c *simChat) Traits() Traits { return Traits{Mention: func([]string) string { return "@you" }} }
+func (c *simChat) Run(ctx context.Context, e *Engine) error {
+	e.SurfaceState(c.Name(), "connected", "")
+	<-ctx.Done()
+	return nil
+}
+func (c *simChat) Draft(Place, store.ID, string) {}
+func (c *simChat) Working(Place, store.ID, bool) {}
 
 func (c *simChat) is(state string) {
 	c.mu.Lock()
