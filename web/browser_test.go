@@ -80,6 +80,30 @@ func TestMessageIsShownOnceFromOutboxToAnswer(t *testing.T) {
 	tab.Clean(d.URL)
 }
 
+// A reply that is lost makes the page send again under the same id; the message is there once.
+func TestLostReplyMakesNoSecondMessage(t *testing.T) {
+	var d *webtest.Daemon
+	d, tab := page(t, answered)
+	var lost sync.Once
+	d.OnCommand = func(c webtest.Command) (status int, reply any) {
+		lost.Do(func() {
+			d.Put("turn", turn("t2", "queued", object{"attempts_n": 0}))
+			d.Put("message", said("3", "t2", "Once", 0))
+			status = -1
+		})
+		if status == 0 {
+			status, reply = 200, object{"id": c.ID, "ok": true, "turn": "t2", "chat": "c1", "seq": 9, "duplicate": true}
+		}
+		return status, reply
+	}
+	tab.Say("Once")
+	eventually(t, "it is sent again", func() bool { return len(sent(d, "message.send")) == 2 })
+	tab.Wait(`document.querySelector("[data-message='3']") && !document.querySelector("[data-out]") && document.querySelectorAll(".said").length === 2`)
+	if s := sent(d, "message.send"); s[0].ID != s[1].ID {
+		t.Errorf("sent as %s and as %s", s[0].ID, s[1].ID)
+	}
+}
+
 func TestMessageWrittenOfflineGoesWhenTheDaemonIsBack(t *testing.T) {
 	d, tab := page(t, answered)
 	d.Away(true)

@@ -41,7 +41,11 @@ func (d *Daemon) command(w http.ResponseWriter, r *http.Request) {
 	d.commands = append(d.commands, c)
 	d.mu.Unlock()
 	if d.OnCommand != nil {
-		if status, reply := d.OnCommand(c); status != 0 {
+		status, reply := d.OnCommand(c)
+		if status < 0 {
+			panic(http.ErrAbortHandler)
+		}
+		if status != 0 {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
 			json.NewEncoder(w).Encode(reply)

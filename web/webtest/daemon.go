@@ -34,7 +34,7 @@ type Command struct {
 // holds whatever objects a test puts in, and tells open pages of them.
 type Daemon struct {
 	URL string
-	// OnCommand answers a command; nil or status 0 accepts it.
+	// OnCommand answers a command; nil or status 0 accepts it, -1 cuts the line instead of answering.
 	OnCommand func(Command) (status int, reply any)
 	// Health is what /api/v1/state answers.
 	Health Object

@@ -134,15 +134,18 @@ export function digits(ms: number): string {
   return h ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
 }
 
-const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
-const day = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
-const date = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+// written makes a way to write moments; what it needs is made at the first one, since that takes
+// longer than all else that is done before something is shown.
+function written(how: Intl.DateTimeFormatOptions): (at: string | number) => string {
+  let format: Intl.DateTimeFormat | undefined;
+  return (at) => (format ??= new Intl.DateTimeFormat(undefined, how)).format(new Date(at));
+}
 
-export const hhmm = (at: string | number) => time.format(new Date(at));
-export const hhmmss = (at: string | number) => exact.format(new Date(at));
-export const fullTime = (at: string | number) => full.format(new Date(at));
+export const hhmm = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+export const hhmmss = written({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+export const fullTime = written({ dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+const day = written({ weekday: "long", day: "numeric", month: "long" });
+const date = written({ day: "numeric", month: "short" });
 
 const midnight = (ms: number) => new Date(ms).setHours(0, 0, 0, 0);
 const days = (at: string | number, now: number) => Math.round((midnight(now) - midnight(+new Date(at))) / 86_400_000);
@@ -153,12 +156,12 @@ export function when(at: string | number, now: number): string {
   if (d === 0) return hhmm(at);
   if (d === 1) return `yesterday ${hhmm(at)}`;
   if (d === -1) return `tomorrow ${hhmm(at)}`;
-  return `${date.format(new Date(at))} ${hhmm(at)}`;
+  return `${date(at)} ${hhmm(at)}`;
 }
 
 export function dayName(at: string | number, now: number): string {
   const d = days(at, now);
-  return d === 0 ? "Today" : d === 1 ? "Yesterday" : day.format(new Date(at));
+  return d === 0 ? "Today" : d === 1 ? "Yesterday" : day(at);
 }
 
 // age groups the list of chats.

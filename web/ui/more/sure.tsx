@@ -5,10 +5,11 @@ import { Press, useEffect, useRef, useSignal } from "#app";
 export function Sure({ word, label, act }: { word: string; label: string; act: () => Promise<unknown> }) {
   const asked = useSignal(false);
   const box = useRef<HTMLSpanElement>(null);
+  const now = asked.value; // as it is drawn: an effect may run late
   useEffect(() => {
-    if (asked.value) box.current!.querySelector("button")!.focus();
-  }, [asked.value]);
-  if (!asked.value)
+    if (now) box.current?.querySelector("button")?.focus();
+  }, [now]);
+  if (!now)
     return (
       <button type="button" class="small" aria-label={label} onClick={() => (asked.value = true)}>
         {word}…

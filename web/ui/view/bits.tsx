@@ -71,9 +71,10 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
+// Time is a moment, written in full only for who points at it: a long chat has many.
 export function Time({ at, children }: { at: string; children: ComponentChildren }) {
   return (
-    <time dateTime={at} title={fullTime(at)}>
+    <time dateTime={at} onPointerEnter={(e) => (e.currentTarget.title = fullTime(at))}>
       {children}
     </time>
   );
