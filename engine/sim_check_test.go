@@ -67,6 +67,7 @@ func (s *sim) check() {
 	for _, t := range turns {
 		byID[t.ID] = t
 	}
+	s.ticked(turns)
 	s.checkAccepted(byID)
 	s.checkLedger(turns)
 	for _, t := range turns {
@@ -80,6 +81,26 @@ func (s *sim) check() {
 		if t.State != store.Done {
 			s.checkWake(t)
 		}
+	}
+}
+
+// ticked follows ticks that have joined a turn which was to be begun anew or was owed: they give it an
+// episode of its own (R2).
+func (s *sim) ticked(turns []store.Turn) {
+	for _, t := range turns {
+		if _, known := s.checked.turns[t.ID]; known || !isSchedule(t.Person) || t.MergedInto == 0 {
+			continue
+		}
+		as, err := s.store.Attempts(t.MergedInto)
+		if err != nil {
+			s.fault("read", "requests: %v", err)
+			return
+		}
+		n := slices.IndexFunc(as, func(a store.Attempt) bool { return a.At >= t.Created })
+		if n < 0 {
+			n = len(as)
+		}
+		s.checked.bounds[t.MergedInto] = append(s.checked.bounds[t.MergedInto], n)
 	}
 }
 

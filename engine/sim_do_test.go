@@ -318,6 +318,11 @@ func (s *sim) heal() {
 	if s.engine == nil {
 		s.passUntil(s.again)
 	}
+	for _, c := range s.parts.Schedules {
+		if err := s.engine.PauseSchedule(context.Background(), c.Name, true, nil); err != nil {
+			s.fault("order", "pause the schedule %s: %v", c.Name, err)
+		}
+	}
 	s.settle("of its own", func(t store.Turn) bool {
 		return strings.HasPrefix(t.Gate, pauseKey) || s.mayBePaused(t) || t.Reason.Why == "stale" && t.State == store.Owed
 	})

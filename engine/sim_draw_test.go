@@ -35,6 +35,7 @@ func drawScript(seed uint64) simScript {
 	s := &storm{Rand: rand.New(rand.NewPCG(seed, 0x484f4c44))}
 	s.settings()
 	s.house()
+	s.schedule()
 	events := 4 + s.IntN(pick(s, 8, 16, 30))
 	s.length = pick(s, time.Minute, 3*time.Minute, 10*time.Minute, 10*time.Minute, time.Hour, 4*time.Hour)
 	s.behave()
@@ -88,6 +89,13 @@ func (s *storm) house() {
 	for b := range 1 + s.IntN(3) {
 		s.bots = append(s.bots, fmt.Sprint("b", b))
 		s.add("bot b%d %s", b, s.chain())
+	}
+}
+
+// schedule draws one for a room of a bot now and then.
+func (s *storm) schedule() {
+	if b := s.IntN(len(s.bots)); s.odds(3) {
+		s.add("schedule tick b%d r%d0 %v %s", b, b, pick(s, 30*time.Second, 2*time.Minute, 7*time.Minute, 20*time.Minute), pick(s, "once", "skip"))
 	}
 }
 

@@ -81,6 +81,10 @@ func (s simScript) parts() (Parts, map[string][2]int, error) {
 			providers[words[1]] = n
 		case words[0] == "bot" && len(words) > 1:
 			p.Bots = append(p.Bots, Bot{Name: words[1], Models: words[2:]})
+		case words[0] == "schedule" && len(words) == 6: // NAME BOT ROOM EVERY MISSED
+			p.Schedules = append(p.Schedules, Schedule{
+				Name: words[1], Bot: words[2], Cron: "@every " + words[4], Prompt: words[1] + " in web/" + words[3], To: "web:" + words[3], Missed: words[5],
+			})
 		}
 		if err != nil {
 			return p, nil, fmt.Errorf("%s: %w", line, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"holdfast/store"
 	"holdfast/web/command"
@@ -15,7 +16,7 @@ type scheduleJSON struct {
 	Name     string     `json:"name"`
 	Bot      string     `json:"bot"`
 	Cron     *string    `json:"cron"` // null = once
-	Timezone string     `json:"timezone"`
+	Timezone string     `json:"timezone"` // "" = the machine's
 	Prompt   string     `json:"prompt"`
 	To       string     `json:"to"`     // "slack:NAME/C0123", "web:CHAT"
 	Source   string     `json:"source"` // "config" | "bot"
@@ -33,6 +34,9 @@ func showSchedule(s store.Schedule) scheduleJSON {
 	}
 	if s.Paused {
 		j.Next = 0
+	}
+	if s.Timezone == time.Local.String() {
+		j.Timezone = ""
 	}
 	return j
 }
