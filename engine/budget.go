@@ -130,7 +130,7 @@ func (e *Engine) waitForDay(ctx context.Context, r *run, t *store.Turn, why stri
 		return e.endBusy(ctx, r, t, until, store.Reason{Why: "budget", Text: capital(why)})
 	}
 	ep := episodeOf(*t)
-	ep.waitsAtGate(now.Go())
+	e.waitsAtGate(&ep, now)
 	w := store.Waiting{
 		Turn: t.ID, At: now, State: store.Parked, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: ep.bytes(),
 		Wait:   store.Wait{RetryAt: until, From: "budget", MS: int64(until - now)},

@@ -150,6 +150,12 @@ func (e *Engine) Release(ctx context.Context, model string, c *store.Command) er
 	e.moved(g, g.rec.Gate.Released(e.Wall()), "", "")
 	g.closed, g.rec.Opened = false, e.Wall() // whoever rests on it may ask, also if owed
 	row := g.snapshot()[0]
+	for _, r := range e.sched.runs { // they meet the gate, which takes one at a time
+		if r.place == waiting && r.restsOn == g {
+			e.wakeLocked(r.turn, r.conversation, "operator", 0, false)
+		}
+	}
+	e.pump()
 	e.mu.Unlock()
 	if err := e.Store.PutGate(row, e.now(), c); err != nil {
 		return err

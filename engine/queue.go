@@ -62,7 +62,7 @@ func (e *Engine) wakeLocked(turn, conversation store.ID, by string, due store.Ti
 		r.force = r.force || force
 		return
 	}
-	r.place, r.by, r.due, r.force = ready, by, due, r.force || force
+	r.place, r.by, r.due, r.force, r.restsOn = ready, by, due, r.force || force, nil
 	heap.Push(&e.sched.ready, turn)
 }
 

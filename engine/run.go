@@ -29,18 +29,18 @@ const (
 // in-process wait keeps it, so that the same run goes on afterwards. The first block is guarded by
 // Engine.mu, the second belongs to the goroutine that drives it, the third has its own lock.
 type run struct {
-	turn         store.ID
-	conversation store.ID
-	place        place
-	by           string     // what woke it
-	due          store.Time // when it should have begun; 0 = at once
-	force        bool       // Try now: passes a gate that is down
-	again        bool       // was woken while it ran
-	service      *service   // whose slot it has or waits for
-	asked        bool       // its request asks at a gate after a closing
-	gate         *gate      // that its request has passed
-	account      string     // the gate at which it waited for an account to be mended
-	cancel       context.CancelCauseFunc
+	turn          store.ID
+	conversation  store.ID
+	place         place
+	by            string     // what woke it
+	due           store.Time // when it should have begun; 0 = at once
+	force         bool       // Try now: passes a gate that is down
+	again         bool       // was woken while it ran
+	service       *service   // whose slot it has or waits for
+	asked         bool       // its request asks at a gate after a closing
+	gate, restsOn *gate      // that its request has passed; whose opening it waits for in process
+	account       string     // the gate at which it waited for an account to be mended
+	cancel        context.CancelCauseFunc
 
 	memory    ladder.Run
 	begun     bool          // its start has been logged

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,12 @@ func newChecked() checked {
 
 func (c *checked) newEpisode(t store.Turn) {
 	c.bounds[t.ID] = append(c.bounds[t.ID], t.Requests)
+	c.forgetUntold(t.ID.String())
+}
+
+// forgetUntold begins anew to count how long a turn, or every one (""), waits without being told of.
+func (c *checked) forgetUntold(turn string) {
+	maps.DeleteFunc(c.since, func(what string, _ time.Time) bool { return strings.HasPrefix(what, "no notice "+turn) })
 }
 
 // restarted forgets what only lasts within a process.

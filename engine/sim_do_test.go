@@ -40,6 +40,9 @@ func (s *sim) do(ev simEvent) {
 		before := s.now()
 		s.offset.Add(int64(down))
 		s.moved = time.Now()
+		if down < 0 { // a silent window may then begin anew: how much of it was over is not known any more
+			s.checked.forgetUntold("")
+		}
 		for _, m := range s.models {
 			m.stepped(before, s.now())
 		}

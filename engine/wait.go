@@ -29,6 +29,11 @@ func (e *Engine) waitFor(ctx context.Context, r *run, t *store.Turn, j judged, s
 	e.logNotice(t, said, edits)
 	r.waited += j.decision.Wait
 	if state == store.Retrying {
+		if j.rests() {
+			e.mu.Lock()
+			r.restsOn = e.gates[j.gateKey]
+			e.mu.Unlock()
+		}
 		return verdict{place: waiting, until: w.Wait.RetryAt}
 	}
 	e.logWait(t, w)
@@ -36,25 +41,33 @@ func (e *Engine) waitFor(ctx context.Context, r *run, t *store.Turn, j judged, s
 	return over
 }
 
-// waitStart is where a notice's clock begins: the first failure, or the start of the wait at a gate;
-// now if the clock has gone back behind that.
+// waitStart is where a notice's clock begins: the first failure, or the start of the wait at a gate.
 func (e *Engine) waitStart(t *store.Turn, ep episode) store.Time {
 	now := e.now()
-	if t.FirstFailed != 0 {
-		return min(t.FirstFailed, now)
-	}
-	if !ep.GateSince.IsZero() {
-		return min(store.At(ep.GateSince), now)
+	switch {
+	case t.FirstFailed != 0:
+		return e.notAhead(t.FirstFailed, now)
+	case !ep.GateSince.IsZero():
+		return e.notAhead(store.At(ep.GateSince), now)
 	}
 	return now
 }
 
-// waitsAtGate notes in an episode since when its turn waits without a failure of its own, not later
-// than now.
-func (ep *episode) waitsAtGate(now time.Time) {
-	if ep.GateSince.IsZero() || ep.GateSince.After(now) {
-		ep.GateSince = now
+// notAhead is a start, or one whose silent window is over if the clock has gone back behind it: how long
+// ago it was is not known any more, and people are told too early rather than too late.
+func (e *Engine) notAhead(start, now store.Time) store.Time {
+	if start > now {
+		return now.Add(-e.Retry.NoticeAfter)
 	}
+	return start
+}
+
+// waitsAtGate notes in an episode since when its turn waits without a failure of its own.
+func (e *Engine) waitsAtGate(ep *episode, now store.Time) {
+	if ep.GateSince.IsZero() {
+		ep.GateSince = now.Go()
+	}
+	ep.GateSince = e.notAhead(store.At(ep.GateSince), now).Go()
 }
 
 // waitingRow is the turn's row as it will wait.
@@ -79,7 +92,7 @@ func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) 
 	switch state {
 	case store.Parked:
 		w.Park, w.Resumed = true, "failure"
-		if d.From != "backoff" && !d.Episode.Early && j.gateEnd >= j.at.Add(d.Wait)-1 { // it rests on the gate: wait there, one asks for all
+		if j.rests() { // wait there, one asks for all
 			w.Wait.Gate = j.gateKey
 		}
 	case store.Rearming:
@@ -95,6 +108,12 @@ func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) 
 		}
 	}
 	return w
+}
+
+// rests reports a wait that lasts until the gate's closing is over, and no longer.
+func (j judged) rests() bool {
+	d := j.decision
+	return d.From != "backoff" && !d.Episode.Early && j.gateEnd >= j.at.Add(d.Wait)-1
 }
 
 // owedPause is when an owed turn asks again at the earliest.
@@ -170,7 +189,7 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 	}
 	e.mu.Unlock()
 	ep := episodeOf(*t)
-	ep.waitsAtGate(now.Go())
+	e.waitsAtGate(&ep, now)
 	provider, model := splitModel(g.model())
 	w := store.Waiting{
 		Turn: t.ID, At: now, State: store.Parked, Resumed: t.Resumed, FirstFailed: min(t.FirstFailed, now), RearmN: t.RearmN, RearmOf: t.RearmOf,
