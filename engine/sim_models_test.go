@@ -171,8 +171,11 @@ func (m *simModels) checkAllowances(r *simRequest) {
 		return
 	}
 	m.sim.mu.Lock()
-	said := m.sim.said[r.labels[0]]
-	used := int64(0)
+	said, used := m.sim.said[r.labels[0]], int64(0)
+	if said == nil { // a tick's
+		m.sim.mu.Unlock()
+		return
+	}
 	for _, at := range m.sim.tokens[said.in.Bot] {
 		if at < r.wall && dayOf(at) == day { // at the same moment it may not be known yet
 			used += simTokens

@@ -133,7 +133,7 @@ func (e *Engine) tick(ctx context.Context, s store.Schedule) error {
 	case errors.Is(err, store.ErrMoved): // it has been paused or changed meanwhile
 		return nil
 	case errors.Is(err, ErrNoBot), errors.Is(err, store.ErrOtherBot), errors.Is(err, store.ErrNotFound):
-		e.Log.Error("a schedule has nobody to speak to", "schedule", s.Name, "err", err)
+		e.Log.Warn("a schedule has nobody to speak to", "schedule", s.Name, "err", err)
 		return e.pass(move, "nobody")
 	}
 	return err
