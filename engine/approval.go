@@ -118,9 +118,7 @@ func (e *Engine) Decide(ctx context.Context, d Decision) (store.Turn, error) {
 	e.outbox.poke()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if before.State != after.State {
-		e.tally.move(before.State, after.State)
-	}
+	e.tally.move(after.Was, after.State)
 	e.wakeLocked(after.ID, after.Conversation, "message", 0, false)
 	e.pump()
 	return after, nil

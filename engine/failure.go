@@ -221,7 +221,7 @@ func (e *Engine) goOn(ctx context.Context, r *run, t *store.Turn, bot *Bot, j ju
 func (e *Engine) follow(t *store.Turn, moved store.Turn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.tally.move(t.State, moved.State)
+	e.tally.move(moved.Was, moved.State)
 	e.tally.wait(t, &moved)
 	e.leaveGate(t)
 	if _, open := e.open[alertStore+"|store"]; open {

@@ -152,8 +152,8 @@ func (e *Engine) start(turn store.ID, by string, force bool, c *store.Command) (
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	account := accountGate(&before)
-	if before.State != after.State {
-		e.tally.move(before.State, after.State)
+	if after.Was != after.State { // else it was woken, or went on by itself, since it was read
+		e.tally.move(after.Was, after.State)
 		e.leaveGate(&before)
 	}
 	if r := e.sched.runs[turn]; r != nil && r.place == waiting { // the run it waited in is over

@@ -111,14 +111,15 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: used, Step: r.earlier.step})
+	was := t.State
+	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, Was: &was, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: used, Step: r.earlier.step})
 	if err != nil {
 		e.untake(used)
 		return 0, err
 	}
 	r.earlier.step = nil
 	e.mu.Lock()
-	e.tally.move(t.State, store.Running)
+	e.tally.move(was, store.Running)
 	if account := accountGate(t); account != "" {
 		r.account = account
 	}

@@ -208,7 +208,7 @@ func (e *Engine) settled(t *store.Turn, done store.Turn) {
 		waited = max(0, int64(e.now()-t.FirstFailed))
 	}
 	e.mu.Lock()
-	e.tally.move(t.State, store.Done)
+	e.tally.move(done.Was, store.Done)
 	e.tally.settled[done.Outcome]++
 	e.leaveGate(t)
 	e.mu.Unlock()

@@ -70,7 +70,7 @@ func (m *simModels) Prepare(r llm.Request) (llm.Prepared, error) {
 	return llm.Prepared{Model: r.Model, Body: b}, err
 }
 
-var simLabel = regexp.MustCompile(`\b(?:m\d+|tick) in \S+`)
+var simLabel = regexp.MustCompile(`\bm\d+ in \S+`)
 
 // asked reads from the end of a request which messages it answers.
 func asked(body []byte) (labels []string, room string) {

@@ -62,6 +62,7 @@ func (s *Store) Decide(d Decision) (t Turn, err error) {
 		err := a.scan(f.one(`SELECT `+approvalColumns+` FROM approvals a WHERE a.id = ?`, d.Approval))
 		if err == nil {
 			t, err = f.turn(a.Turn)
+			t.Was = t.State
 		}
 		if err == nil && (a.Decided != 0 || a.Kind == "approval" && t.State == Done) {
 			err = ErrSettled

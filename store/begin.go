@@ -10,6 +10,7 @@ type Begin struct {
 	Messages int    // the Turn.Messages its text was built from
 	Usage    Usage  // a count that this request adds to; N 0 = none
 	Step     *Step  // a line of the journal about what the text was built from; nil = none
+	Was      *State // set to the state that the turn was in; nil = nobody asks
 }
 
 // BeginRequest writes the request's row and sets the turn running, before the request is sent
@@ -28,6 +29,9 @@ func (s *Store) BeginRequest(b Begin) (n int, err error) {
 			return ErrSettled
 		case messages != b.Messages:
 			return ErrMoved
+		}
+		if b.Was != nil {
+			*b.Was = state
 		}
 		if b.NewSend {
 			send = 1

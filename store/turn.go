@@ -42,6 +42,7 @@ type Turn struct {
 	Person       string // who asked, as the surface names people; the merge and stop rules go by it
 	Lane         string // "durable" | "fail_fast"
 	State        State
+	Was          State   // of what a fact returns: the state that it found the turn in; "" in what is only read
 	Outcome      Outcome // "" until done
 	Version      int64   // counts changes of this row
 	Created      Time
@@ -111,6 +112,7 @@ func (c *conn) turn(id ID) (t Turn, err error) {
 // open reads a turn that is to be changed; ErrSettled, with the turn, if it is done.
 func (f *fact) open(id ID) (Turn, error) {
 	t, err := f.turn(id)
+	t.Was = t.State
 	if err == nil && t.State == Done {
 		err = ErrSettled
 	}
@@ -126,6 +128,7 @@ func (f *fact) openCore(id ID) (t Turn, err error) {
 		FROM turns t JOIN conversations c ON c.id = t.conversation WHERE t.id = ?`, id).
 		Scan(&t.Conversation, &t.Bot, &t.Surface, &t.Channel, &t.Thread, &t.Person, &t.Lane, &t.State, &t.Version,
 			&t.Created, &t.Spoken, &t.Messages, &t.Attempts, &t.Requests, &t.Parks, &t.Deaths, &t.Rearms, &t.Model, &t.Supersedes, &t.Calls)
+	t.Was = t.State
 	if err == nil && t.State == Done {
 		return f.open(id)
 	}
