@@ -15,7 +15,7 @@ import (
 type scheduleJSON struct {
 	Name     string     `json:"name"`
 	Bot      string     `json:"bot"`
-	Cron     *string    `json:"cron"` // null = once
+	Cron     *string    `json:"cron"`     // null = once
 	Timezone string     `json:"timezone"` // "" = the machine's
 	Prompt   string     `json:"prompt"`
 	To       string     `json:"to"`     // "slack:NAME/C0123", "web:CHAT"
