@@ -18,6 +18,8 @@ type checked struct {
 	told   map[store.ID]bool       // turns that have a notice or an answer
 	bounds map[store.ID][]int      // requests made when an episode was begun by a person or an operator
 	since  map[string]time.Time    // when something that may only last for a moment was first seen
+
+	approvals map[store.ID]bool // turns that have waited for a person's word
 }
 
 // simRow names a request by what both sides know of it.
@@ -27,7 +29,7 @@ type simRow struct {
 }
 
 func newChecked() checked {
-	return checked{turns: map[store.ID]store.Turn{}, told: map[store.ID]bool{}, bounds: map[store.ID][]int{}, since: map[string]time.Time{}}
+	return checked{turns: map[store.ID]store.Turn{}, told: map[store.ID]bool{}, approvals: map[store.ID]bool{}, bounds: map[store.ID][]int{}, since: map[string]time.Time{}}
 }
 
 func (c *checked) newEpisode(t store.Turn) {
@@ -83,6 +85,7 @@ func (s *sim) check() {
 		} else if !known || was.Version != t.Version {
 			s.checkCounts(t)
 			s.checkPosts(t)
+			s.checkCalls(t)
 		}
 		s.checked.turns[t.ID] = t
 		if t.State != store.Done {
@@ -291,7 +294,7 @@ func (s *sim) checkWake(t store.Turn) {
 	now := s.now()
 	switch {
 	case t.Gate == "" && t.RetryAt == 0:
-		if t.State != store.Owed || t.Reason.Why != "stale" {
+		if !(t.State == store.Owed && t.Reason.Why == "stale" || t.State == store.Parked && t.Reason.Why == "approval") {
 			s.fault("no wake", "nothing wakes a turn: %s", told(t))
 		}
 	case t.Gate == "":
@@ -465,7 +468,7 @@ func (s *sim) checkOrder() {
 		if said.turn == 0 || said.command || said.deleted || said.anew {
 			continue
 		}
-		if end := s.answered(said); end != 0 {
+		if end := s.answered(said); end != 0 && !s.hasAsked(said) {
 			k := said.in.Surface + said.in.Channel + said.in.Person + said.in.Lane
 			if before := last[k]; before != nil && s.answered(before) > end {
 				s.fault("order", "%s was said before %s and answered after it", before.label, said.label)
@@ -473,6 +476,12 @@ func (s *sim) checkOrder() {
 			last[k] = said
 		}
 	}
+}
+
+// hasAsked reports whether the answer to a message has waited for a person's word, which blocks nobody.
+func (s *sim) hasAsked(said *simSaid) bool {
+	t := s.checked.turns[said.turn]
+	return s.checked.approvals[t.ID] || s.checked.approvals[t.MergedInto]
 }
 
 // answered is when the model gave the answer to a message, 0 if it has not got one.
@@ -497,7 +506,7 @@ func (s *sim) checkChat() {
 		}
 		n := 0
 		for _, p := range s.chat.of(id) {
-			if p.Kind == "mention" {
+			if p.Kind == "mention" || p.Kind == postUnknown || p.Kind == postTold {
 				continue
 			}
 			n++

@@ -32,6 +32,8 @@ func (s *sim) do(ev simEvent) {
 				m.play(model, ev.words[2:]...)
 			}
 		}
+	case "tool":
+		s.world.play(w[1], ev.words[2:])
 	case "kill":
 		s.killAt(down, w[2])
 	case "restart":
@@ -166,6 +168,18 @@ func (s *sim) carryOut(e *Engine, w []string) error {
 			err = s.resume(e, t)
 		}
 		return err
+	case "approve", "deny", "do", "leave":
+		if !known {
+			return nil
+		}
+		t, err := e.Store.Turn(said.turn)
+		if err == nil && t.MergedInto != 0 {
+			t, err = e.Store.Turn(t.MergedInto)
+		}
+		if err != nil {
+			return err
+		}
+		return s.decide(e, w[0], t.ID)
 	case "edit", "delete", "regenerate":
 		if !known || said.command {
 			return nil
@@ -313,6 +327,9 @@ func (s *sim) heal() {
 	for _, m := range s.models {
 		m.play("", "ok@1s")
 	}
+	for _, name := range []string{"look", "put", "write", "ask"} {
+		s.world.play(name, []string{"ok"})
+	}
 	s.chat.is("up")
 	s.nextConfig = append(s.nextConfig, func() { clear(s.gone) })
 	if len(s.gone) > 0 {
@@ -327,7 +344,7 @@ func (s *sim) heal() {
 		}
 	}
 	s.settle("of its own", func(t store.Turn) bool {
-		return strings.HasPrefix(t.Gate, pauseKey) || s.mayBePaused(t) || t.Reason.Why == "stale" && t.State == store.Owed
+		return strings.HasPrefix(t.Gate, pauseKey) || s.mayBePaused(t) || s.needsPerson(t)
 	})
 	if s.failed() {
 		return
@@ -337,7 +354,7 @@ func (s *sim) heal() {
 			s.fault("order", "unpause %q: %v", target, err)
 		}
 	}
-	s.settle("after the pause", func(t store.Turn) bool { return t.Reason.Why == "stale" && t.State == store.Owed })
+	s.settle("after the pause", s.needsPerson)
 	if s.failed() {
 		return
 	}
@@ -346,11 +363,16 @@ func (s *sim) heal() {
 			s.fault("order", "resume: %v", err)
 		}
 	}
-	s.settle("after an operator's word", func(store.Turn) bool { return false })
+	s.settle("after an operator's word", func(store.Turn) bool { s.approveAll(); return false })
 	s.settlePosts()
 	if !s.failed() {
 		s.checkEnd()
 	}
+}
+
+// needsPerson reports a turn that nothing but a person's word wakes.
+func (s *sim) needsPerson(t store.Turn) bool {
+	return t.State == store.Owed && t.Reason.Why == "stale" || t.State == store.Parked && t.Reason.Why == "approval"
 }
 
 // settlePosts lets time pass until all posts are out.

@@ -51,6 +51,38 @@ func drawScript(seed uint64) simScript {
 		s.at = s.at.Truncate(10 * time.Millisecond)
 		s.event()
 	}
+	if seed%4 == 0 {
+		return withCalls(s.lines, rand.New(rand.NewPCG(seed, 0x544f4f4c)))
+	}
+	return s.lines
+}
+
+// withCalls gives a script tools: models call them, they fail, people decide.
+func withCalls(lines simScript, r *rand.Rand) simScript {
+	s := &storm{Rand: r, lines: simScript{"tools"}}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		at, err := time.ParseDuration(words[0])
+		if err != nil {
+			s.lines = append(s.lines, line)
+			continue
+		}
+		switch {
+		case words[1] == "as" && s.odds(2):
+			words = append(words, pick(s, callWords...)+pick(s, "", "@1s"), pick(s, "ok", "503", "429/45s"))
+		case words[1] == "kill" && s.odds(3):
+			words = append(words[:3], pick(s, "called", "acted", "stepped"))
+		case words[1] == "say":
+			s.labels = append(s.labels, words[2])
+		}
+		s.lines = append(s.lines, strings.Join(words, " "))
+		switch {
+		case s.odds(4):
+			s.add("%v tool %s %s", at, pick(s, "look", "put", "write", "ask"), pick(s, "ok", "ok@3s", "ok@40s", "failed", "lost", "lost@3s", "unmade", "hang"))
+		case s.odds(4) && len(s.labels) > 0:
+			s.add("%v %s %s", at, pick(s, "approve", "approve", "deny", "do", "leave"), pick(s, s.labels...))
+		}
+	}
 	return s.lines
 }
 

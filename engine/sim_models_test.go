@@ -263,15 +263,14 @@ func (m *simModels) Stream(ctx context.Context, p llm.Prepared) iter.Seq2[llm.Ev
 		switch word {
 		case "ok":
 			one.script[0] = "ok:re " + strings.Join(r.labels, " ")
-		case "call", "stall":
+		case "stall":
 			one.script[0] = "ok:let me see"
+		default:
+			if word == "call" {
+				one.script[0] = "call:look"
+			}
 		}
 		for ev, err := range one.Stream(ctx, p) {
-			if ev.Finish != nil && word == "call" {
-				if !yield(llm.Event{Call: &llm.Call{ID: "1", Name: "look", Arguments: json.RawMessage("{}")}}, nil) {
-					return
-				}
-			}
 			if ev.Finish != nil && word == "stall" {
 				ev, err = llm.Event{}, stall(ctx)
 			}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,9 @@ import (
 //	TIME again m0                                  the platform delivers it a second time
 //	TIME as p0/m0 503 429/45s@2s ok                what the model does from now on, word by word, again and again; @ is how long it takes;
 //	                                               p0 is all its models, "all" all of them all, as when the host has lost its network
+//	tools                                          every bot has the tools look, put, write and ask, see simWorld
+//	TIME tool write ok lost@3s                     what becomes of a tool's calls from now on, likewise
+//	TIME approve m0 · deny m0 · do m0 · leave m0   a word on what the turn of a message asks, or has lost
 //	TIME stop m0 · resume m0                       an order to the turn that answers a message
 //	TIME edit m0 · delete m0 · regenerate m0       the question is changed, taken back, asked again
 //	TIME release p0/m0 · pause p0 · unpause p0     "all" is everything
@@ -89,6 +93,9 @@ func (s simScript) parts() (Parts, map[string][2]int, error) {
 		if err != nil {
 			return p, nil, fmt.Errorf("%s: %w", line, err)
 		}
+	}
+	if slices.Contains(s, "tools") {
+		model.Tools = []string{"box"}
 	}
 	for i, b := range p.Bots {
 		p.Bots[i] = model

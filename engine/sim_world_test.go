@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"holdfast/engine/tool"
 	"holdfast/store"
 )
 
@@ -35,7 +36,9 @@ type sim struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	dead   chan struct{} // closed when this process is killed
-	again  time.Time     // when it is started again
+	killed chan struct{} // closed before it is
+	world  *simWorld
+	again  time.Time // when it is started again
 
 	mu       sync.Mutex
 	point    string        // the crash point that kills
@@ -105,6 +108,7 @@ func playScript(script simScript, dir string, empty []byte) *sim {
 		said: map[string]*simSaid{}, answers: map[string]time.Duration{}, chat: &simChat{shown: map[string]store.Post{}, byPost: map[string]string{}}, checked: newChecked(),
 		gone: map[string]bool{}, messages: map[string]int{}, tokens: map[string][]store.Time{},
 	}
+	s.world = newWorld(s)
 	s.log.began = s.began
 	parts, providers, err := script.parts()
 	if err == nil {
@@ -159,7 +163,8 @@ func (s *sim) start() {
 		s.fault("start", "%v", err)
 		return
 	}
-	s.parts.Store = opened
+	s.parts.Store, s.killed = opened, make(chan struct{})
+	s.parts.Tools = map[string]tool.Set{"box": s.world.tools(s.killed)}
 	e, err := New(s.parts)
 	if err != nil {
 		s.fault("start", "%v", err)
@@ -209,6 +214,7 @@ func (s *sim) kill(down time.Duration) {
 	s.point = ""
 	s.mu.Unlock()
 	s.log.mute(true)
+	close(s.killed)
 	if err := s.store.Close(); err != nil {
 		s.fault("close", "%v", err)
 	}
