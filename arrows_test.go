@@ -16,9 +16,10 @@ var rooms = map[string][]string{
 	"holdfast":                      {"web", "surfaces", "engine", "engine/llm", "engine/ladder", "engine/tool", "store", "internal/config"},
 	"holdfast/web":                  {"engine", "store"},
 	"holdfast/surfaces/webchat":     {"engine", "store"},
-	"holdfast/surfaces/slack":       {"engine", "store", "surfaces/markup"},
-	"holdfast/surfaces/discord":     {"engine", "store", "surfaces/markup"},
-	"holdfast/surfaces/telegram":    {"engine", "store", "surfaces/markup"},
+	"holdfast/surfaces/slack":       {"engine", "store", "surfaces/door", "surfaces/markup"},
+	"holdfast/surfaces/discord":     {"engine", "store", "surfaces/door", "surfaces/markup"},
+	"holdfast/surfaces/telegram":    {"engine", "store", "surfaces/door", "surfaces/markup"},
+	"holdfast/surfaces/door":        {"engine", "store"},
 	"holdfast/surfaces/markup":      nil,
 	"holdfast/surfaces/surfacetest": {"engine", "store"}, // only tests import it
 	"holdfast/engine":               {"engine/ladder", "engine/wheel", "engine/llm", "engine/tool", "store"},

@@ -15,6 +15,7 @@ import (
 	"holdfast/engine"
 	"holdfast/store"
 	"holdfast/surfaces/discord"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/slack"
 	"holdfast/surfaces/telegram"
 	"holdfast/surfaces/webchat"
@@ -96,14 +97,15 @@ func (l *loaded) build(st *store.Store, services map[string]engine.Provider, ser
 // surfaces are the places where people talk.
 func (l *loaded) surfaces(live *web.Live, log *slog.Logger) []engine.Surface {
 	all := []engine.Surface{webchat.New(live)}
+	parts := func(bot string) door.Parts { return door.Parts{Reply: l.reply(bot), Log: log} }
 	for _, c := range l.Slack {
-		all = append(all, slack.New(c, slack.Parts{Reply: l.reply(c.Bot), Log: log}))
+		all = append(all, slack.New(c, parts(c.Bot)))
 	}
 	for _, c := range l.Discord {
-		all = append(all, discord.New(c, discord.Parts{Reply: l.reply(c.Bot), Log: log}))
+		all = append(all, discord.New(c, parts(c.Bot)))
 	}
 	for _, c := range l.Telegram {
-		all = append(all, telegram.New(c, telegram.Parts{Reply: l.reply(c.Bot), Log: log}))
+		all = append(all, telegram.New(c, parts(c.Bot)))
 	}
 	return all
 }

@@ -6,12 +6,10 @@ import (
 	"time"
 
 	"holdfast/surfaces/discord/rest"
+	"holdfast/surfaces/door"
 )
 
-const (
-	catchUpTurns = 50  // of one channel
-	dmsKept      = 200 // channels of direct messages, the latest
-)
+const dmsKept = 200 // channels of direct messages, the latest
 
 // ready begins a new session. What was said since the last one was lost is read from the channels
 // (S2) before the session counts as begun; what is known already changes nothing.
@@ -39,7 +37,7 @@ func (s *Surface) ready(ctx context.Context, r rest.Ready) error {
 		if err != nil {
 			return err
 		}
-		if taken[m.Channel] == catchUpTurns {
+		if taken[m.Channel] == door.CatchUpTurns {
 			continue
 		}
 		ok, err := s.take(ctx, m)

@@ -11,6 +11,7 @@ import (
 
 	"holdfast/engine"
 	"holdfast/surfaces/discord/discordtest"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/surfacetest"
 )
 
@@ -35,7 +36,7 @@ func newFake() *fake {
 }
 
 func (f *fake) Surface() engine.Surface {
-	f.surface = New(f.cfg, Parts{Reply: f.reply, Log: slog.New(slog.DiscardHandler), Dial: f.Dial})
+	f.surface = New(f.cfg, door.Parts{Reply: f.reply, Log: slog.New(slog.DiscardHandler), Dial: f.Dial})
 	return f.surface
 }
 

@@ -2,8 +2,6 @@ package discord
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,10 +9,10 @@ import (
 	"holdfast/store"
 	"holdfast/surfaces/discord/gateway"
 	"holdfast/surfaces/discord/rest"
+	"holdfast/surfaces/door"
 )
 
 const (
-	lateEdit    = 15 * time.Minute // how old a message may be when an edit that adds the first mention still makes a turn
 	keyMessage  = "discord:"
 	keyPress    = "discord:i:" // an interaction, which is no message
 	refusalText = "I do not take direct messages from everybody. Ask me in a channel where I work, or ask whoever runs me to let you in."
@@ -41,11 +39,11 @@ func (s *Surface) handle(ctx context.Context, e gateway.Event) error {
 			s.memory.Seen = x.ID
 		}
 	case rest.Edited:
-		if x.Edited != "" && time.Since(rest.MadeAt(x.ID)) < lateEdit {
+		if x.Edited != "" && time.Since(rest.MadeAt(x.ID)) < door.LateEdit {
 			err = s.edited(ctx, x.Message)
 		}
 	case rest.Deleted:
-		s.deleted(ctx, x.Message)
+		s.door.Deleted(ctx, keyMessage+x.ID)
 	case rest.Interaction:
 		return s.interaction(ctx, x)
 	}
@@ -69,11 +67,8 @@ func (s *Surface) take(ctx context.Context, m rest.Message) (taken bool, err err
 		return false, nil
 	}
 	in := s.incoming(ctx, m.Guild, m.Channel, m.ID)
-	in.Key, in.Person, in.Name, in.Text, in.Dropped = keyMessage+m.ID, person(m.Author.ID), m.Writer(), m.Words(s.me), m.Files()
-	if in.Text == "" && len(in.Dropped) == 0 {
-		in.Text = "(a mention without words)"
-	}
-	return s.receive(ctx, in)
+	in.Key, in.Person, in.Name, in.Text, in.Dropped = keyMessage+m.ID, s.door.Person(m.Author.ID), m.Writer(), m.Words(s.me), m.Files()
+	return s.door.Receive(ctx, in)
 }
 
 // edited changes the question that a message asked (S10), or makes one if the edit has added the mention.
@@ -82,31 +77,16 @@ func (s *Surface) edited(ctx context.Context, m rest.Message) error {
 	if words == "" {
 		return nil
 	}
-	err := s.engine.EditQuestion(ctx, s.cfg.Bot, keyMessage+m.ID, words)
-	if errors.Is(err, store.ErrNotFound) {
+	fresh, err := s.door.Edited(ctx, keyMessage+m.ID, words)
+	if fresh {
 		_, err = s.take(ctx, m)
-	} else if engine.TooLate(err) {
-		return nil
 	}
 	return err
 }
 
-// receive hands it to the engine, which stores it. A bot that the config does not have stores nothing.
-func (s *Surface) receive(ctx context.Context, in engine.Incoming) (bool, error) {
-	_, err := s.engine.Receive(ctx, in)
-	if errors.Is(err, engine.ErrNoBot) {
-		s.Log.Error("a message has no bot to answer it", "surface", s.Name(), "err", err)
-		return false, nil
-	} else if err != nil {
-		return false, fmt.Errorf("take in %s: %w", in.Key, err)
-	}
-	s.talks[in.Channel] = true
-	return true, nil
-}
-
 // incoming is what all that comes from a channel has in common; id gives the time.
 func (s *Surface) incoming(ctx context.Context, guild, channel, id string) engine.Incoming {
-	in := engine.Incoming{Bot: s.cfg.Bot, Surface: s.Name(), Channel: channel, Title: "Direct messages", At: store.At(rest.MadeAt(id))}
+	in := engine.Incoming{Channel: channel, At: store.At(rest.MadeAt(id))}
 	if guild != "" {
 		in.Title = "#" + s.channels.Get(ctx, channel).Name
 	}
@@ -119,7 +99,7 @@ func (s *Surface) addressed(ctx context.Context, m *rest.Message) bool {
 	case m.Guild == "", m.Mentioned(s.me), s.Reply == "always":
 		return true
 	case s.Reply == "thread":
-		return s.talks[m.Channel] && len(m.Mentions) == 0 && s.channels.Get(ctx, m.Channel).IsThread()
+		return s.door.Spoken(m.Channel, "") && len(m.Mentions) == 0 && s.channels.Get(ctx, m.Channel).IsThread()
 	}
 	return false
 }
@@ -136,26 +116,4 @@ func (s *Surface) forbidden(ctx context.Context, guild, channel, user string) st
 		return "I do not work in this channel."
 	}
 	return ""
-}
-
-// deleted cancels the waiting turn of a message that is deleted (S10), unless it answers others too.
-func (s *Surface) deleted(ctx context.Context, m rest.Message) {
-	err := s.engine.DeleteQuestion(ctx, s.cfg.Bot, keyMessage+m.ID)
-	if err != nil && !engine.TooLate(err) {
-		s.Log.Warn("a deleted message's turn could not be cancelled", "surface", s.Name(), "err", err)
-	}
-}
-
-// keys are those of the events that a turn answers.
-func (s *Surface) keys(conversation, turn store.ID) (keys []string) {
-	h, err := s.engine.Store.History(conversation, turn, 1)
-	if err != nil {
-		s.Log.Warn("a turn's messages could not be read", "surface", s.Name(), "turn", turn.String(), "err", err)
-	}
-	if len(h) == 1 && h[0].Turn == turn {
-		for _, e := range h[0].Events {
-			keys = append(keys, e.Key)
-		}
-	}
-	return keys
 }

@@ -11,10 +11,8 @@ import (
 	"holdfast/store"
 	"holdfast/surfaces/discord/gateway"
 	"holdfast/surfaces/discord/rest"
+	"holdfast/surfaces/door"
 )
-
-// mendable is between two tries at what an operator must mend.
-const mendable = 5 * time.Minute
 
 // Post makes a message, once: what an earlier try has made is found by its nonce, and when Discord
 // may have forgotten that, in the channel.
@@ -23,7 +21,7 @@ func (s *Surface) Post(ctx context.Context, to engine.Place, p store.Post) (hand
 	if err != nil {
 		return "", err
 	}
-	others, err := s.engine.Store.Posts(p.Turn)
+	others, err := s.door.Posts(p.Turn)
 	if err != nil {
 		return "", err
 	}
@@ -54,10 +52,8 @@ func name(p store.Post) string { return fmt.Sprintf("hf-%s-%d", p.ID, p.Part) }
 
 // prepare ends the sign of the post's turn and returns the message that it must be.
 func (s *Surface) prepare(ctx context.Context, to engine.Place, p store.Post) (o rest.Outgoing, err error) {
-	select {
-	case <-s.begun:
-	case <-ctx.Done():
-		return o, ctx.Err()
+	if err := s.door.Wait(ctx); err != nil {
+		return o, err
 	}
 	s.typing.Quiet(ctx, to.Channel, int64(p.Turn))
 	o = rest.Outgoing{Content: p.Text, Mentions: rest.Notify(), Rows: buttons(p)}
@@ -68,8 +64,9 @@ func (s *Surface) prepare(ctx context.Context, to engine.Place, p store.Post) (o
 		o.Mentions = rest.Notify(rest.MentionedIn(p.Text)...)
 		return o, nil
 	}
-	if keys := s.keys(p.Conversation, p.Turn); p.Part == 0 && p.Handle == "" && len(keys) > 0 {
-		if id, ok := strings.CutPrefix(keys[0], keyMessage); ok && !strings.HasPrefix(keys[0], keyPress) {
+	if p.Part == 0 && p.Handle == "" {
+		key := s.door.Asked(p.Conversation, p.Turn)
+		if id, ok := strings.CutPrefix(key, keyMessage); ok && !strings.HasPrefix(key, keyPress) {
 			o.ReplyTo = &rest.Reference{Message: id}
 		}
 	}
@@ -84,10 +81,10 @@ func (s *Surface) outcome(err error) error {
 	switch {
 	case rest.BadToken(err):
 		fatal := gateway.ForGood(gateway.BadToken)
-		s.engine.SurfaceState(s.Name(), "down", fatal.Error())
-		return &engine.RetryAfter{After: mendable, Err: fatal}
+		s.door.State("down", fatal.Error())
+		return &engine.RetryAfter{After: door.Mendable, Err: fatal}
 	case rest.CodeOf(err) == rest.MissingPermissions:
-		return &engine.RetryAfter{After: mendable, Err: fmt.Errorf("%w; give the bot Send Messages and Send Messages in Threads in that channel", err)}
+		return &engine.RetryAfter{After: door.Mendable, Err: fmt.Errorf("%w; give the bot Send Messages and Send Messages in Threads in that channel", err)}
 	case rest.Refused(err): // unknown, closed to the bot, deleted, archived, or a form that will not get better
 		return fmt.Errorf("%w: %w", engine.ErrGone, err)
 	}

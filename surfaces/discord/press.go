@@ -7,22 +7,19 @@ import (
 	"holdfast/engine"
 	"holdfast/store"
 	"holdfast/surfaces/discord/rest"
+	"holdfast/surfaces/door"
 )
 
-// commands are the slash commands; the engine knows them as "!stop" and so on.
-func commands() []rest.Command {
-	return []rest.Command{
-		{Name: "stop", Type: 1, Description: "End what the bot is working on"},
-		{Name: "new", Type: 1, Description: "Start afresh, without what was said before"},
-		{Name: "retry", Type: 1, Description: "Try the last failed or waiting question again"},
-		{Name: "status", Type: 1, Description: "Tell what waits, and for what"},
-		{Name: "help", Type: 1, Description: "List the commands"},
-	}
-}
+// answerWithin is how long Discord waits for the answer to an interaction.
+const answerWithin = 3 * time.Second
 
 // register makes the slash commands known to Discord; those that are known already change nothing.
 func (s *Surface) register(ctx context.Context, app string) {
-	if err := s.rest.Commands(ctx, app, commands()); err != nil {
+	var list []rest.Command
+	for _, c := range door.Commands() {
+		list = append(list, rest.Command{Name: c.Name, Type: 1, Description: c.What})
+	}
+	if err := s.rest.Commands(ctx, app, list); err != nil {
 		s.Log.Warn("slash commands could not be registered; they work with an exclamation mark", "surface", s.Name(), "err", err)
 	}
 }
@@ -47,19 +44,11 @@ func (s *Surface) interaction(ctx context.Context, i rest.Interaction) error {
 			return err
 		}
 	case rest.IsPress:
-		if text, err = s.engine.Press(ctx, engine.PressedKey(i.Data.Custom, person(i.Who().ID))); err != nil {
-			s.Log.Error("a button could not be obeyed", "surface", s.Name(), "err", err)
-		}
+		text = s.door.Press(ctx, i.Data.Custom, i.Who().ID)
 	default:
 		return nil
 	}
-	s.hands.Go(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second) // Discord's limit
-		defer cancel()
-		if err := s.rest.Answer(ctx, i, text); err != nil {
-			s.Log.Debug("an interaction could not be answered", "surface", s.Name(), "err", err)
-		}
-	})
+	s.door.Aside(ctx, answerWithin, func(ctx context.Context) error { return s.rest.Answer(ctx, i, text) })
 	return nil
 }
 
@@ -70,7 +59,7 @@ func (s *Surface) slash(ctx context.Context, i rest.Interaction) (string, error)
 		return why, nil
 	}
 	in := s.incoming(ctx, i.Guild, i.Channel, i.ID)
-	in.Key, in.Person, in.Name, in.Text = keyPress+i.ID, person(who.ID), who.Shown(), "!"+i.Data.Name
-	_, err := s.receive(ctx, in)
+	in.Key, in.Person, in.Name, in.Text = keyPress+i.ID, s.door.Person(who.ID), who.Shown(), "!"+i.Data.Name
+	_, err := s.door.Receive(ctx, in)
 	return "All right.", err
 }

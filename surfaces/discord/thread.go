@@ -9,6 +9,7 @@ import (
 	"holdfast/store"
 	"holdfast/surfaces/discord/gateway"
 	"holdfast/surfaces/discord/rest"
+	"holdfast/surfaces/door"
 )
 
 // Earlier implements engine.Historian: the messages of a thread. In a channel the talk before a mention
@@ -59,11 +60,7 @@ func (s *Surface) said(list []rest.Message) (said []engine.Said) {
 			continue
 		}
 		others++
-		text := m.Words(me)
-		for _, name := range m.Files() {
-			text = strings.TrimSpace(text + " [file: " + name + "]")
-		}
-		if text != "" {
+		if text := door.WithFiles(m.Words(me), m.Files()); text != "" {
 			said = append(said, engine.Said{Key: keyMessage + m.ID, Name: m.Writer(), Text: text, At: store.At(rest.MadeAt(m.ID))})
 		}
 	}

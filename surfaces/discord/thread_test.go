@@ -8,6 +8,7 @@ import (
 
 	"holdfast/surfaces/discord/discordtest"
 	"holdfast/surfaces/discord/rest"
+	"holdfast/surfaces/door"
 )
 
 // threadAt makes a thread of a message in the general channel.
@@ -88,7 +89,7 @@ func TestBlindToThreads(t *testing.T) {
 
 // A thread's first message stands for the one that it was made of.
 func TestThreadStarter(t *testing.T) {
-	s := New(Default(), Parts{})
+	s := New(Default(), door.Parts{})
 	starter := rest.Message{ID: "2", Type: rest.TypeStarter, Referenced: &rest.Message{ID: "1", Content: "the build is red", Author: rest.User{ID: "7", Name: "ann"}}}
 	if got := s.said([]rest.Message{starter, {ID: "3", Type: 6, Content: "pinned"}}); len(got) != 1 || got[0].Key != "discord:1" || got[0].Name != "ann" || got[0].Text != "the build is red" {
 		t.Errorf("%+v", got)

@@ -2,9 +2,10 @@
 package slack
 
 import (
-	"net/url"
 	"strings"
 	"time"
+
+	"holdfast/surfaces/door"
 )
 
 // Config is a [[slack]] section.
@@ -39,7 +40,5 @@ func (c Config) Validate(problem func(key, what string)) {
 	case strings.HasPrefix(c.BotToken, "xapp-"):
 		problem("bot_token", "is an app-level token; write the bot token (xoxb-…) here")
 	}
-	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		problem("api_url", `is no address; write "https://slack.com/api/"`)
-	}
+	door.CheckURL(c.APIURL, Default().APIURL, problem)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"holdfast/engine"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/markup"
 	"holdfast/surfaces/surfacetest"
 )
@@ -94,7 +95,7 @@ func newFake(t *testing.T) *fake {
 }
 
 func (f *fake) Surface() engine.Surface {
-	return New(f.cfg, Parts{Reply: f.reply, Log: quiet(), Dial: f.pipes.Dial})
+	return New(f.cfg, door.Parts{Reply: f.reply, Log: quiet(), Dial: f.pipes.Dial})
 }
 
 func (f *fake) Close() {

@@ -4,70 +4,54 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/slack/api"
 )
 
-const (
-	settling = 2 * time.Second // after a lost answer: the request may still be on its way
-	mendable = 5 * time.Minute // between two tries at what somebody must mend
-)
+// settling is the wait after a lost answer: the request may still be on its way.
+const settling = 2 * time.Second
 
-// Post makes a message. Slack knows no idempotency key: every message carries its post's id as
-// metadata, and where an earlier try may have gone through the conversation is read first.
+// Post makes a message, once: where an earlier try may have gone through, its message is looked for.
 func (s *Surface) Post(ctx context.Context, to engine.Place, p store.Post) (string, error) {
-	m := outgoing(to, p)
-	if p.Tries > 0 && !s.surelyUnsent(p.ID) {
-		ts, err := s.api.Find(ctx, to.Channel, to.Thread, m.Post, p.Created.Go())
-		switch {
-		case err != nil:
-			return "", s.outcome(p, err)
-		case ts != "" && p.Edited == 0:
-			s.note(p, false)
-			return ts, nil
-		case ts != "": // its text may be an older one
-			err := s.outcome(p, s.api.Update(ctx, ts, m))
-			if !errors.Is(err, engine.ErrGone) {
-				return ts, err
-			}
-		}
+	if err := s.door.Wait(ctx); err != nil {
+		return "", err
 	}
-	ts, err := s.api.Post(ctx, m)
-	if err != nil {
-		return "", s.outcome(p, err)
+	ts, err := s.api.Once(ctx, outgoing(to, p), api.Try{Again: p.Tries > 0, Since: p.Created.Go(), Edit: p.Edited != 0})
+	if err == nil {
+		s.signs.Hide(p.Turn.String(), p.Tries > 0) // the message itself has taken it away
 	}
-	s.note(p, false)
-	s.works(nil)
-	s.signs.Hide(p.Turn.String(), false)
-	return ts, nil
+	return ts, s.outcome(p, err)
 }
 
-// works tells people that a post has met what somebody must mend, and when it is mended: the socket does
-// not notice either.
+// Edit gives a message of ours the text that it must have now.
+func (s *Surface) Edit(ctx context.Context, to engine.Place, p store.Post) error {
+	if err := s.door.Wait(ctx); err != nil {
+		return err
+	}
+	err := s.api.Update(ctx, p.Handle, outgoing(to, p))
+	if err == nil {
+		s.signs.Hide(p.Turn.String(), true)
+	}
+	return s.outcome(p, err)
+}
+
+// works tells people that a post has met what somebody must mend, and when it is mended: the socket
+// notices neither.
 func (s *Surface) works(wrong error) {
 	s.mu.Lock()
 	mended := s.broken && wrong == nil && !s.over
 	s.broken = wrong != nil
 	s.mu.Unlock()
-	switch e := s.engine.Load(); {
-	case e == nil:
-	case wrong != nil:
-		e.SurfaceState(s.Name(), "down", wrong.Error())
-	case mended:
-		e.SurfaceState(s.Name(), "connected", "")
+	if wrong != nil {
+		s.door.State("down", wrong.Error())
+	} else if mended {
+		s.door.State("connected", "")
 	}
-}
-
-// Edit gives a message of ours the text that it must have now.
-func (s *Surface) Edit(ctx context.Context, to engine.Place, p store.Post) error {
-	err := s.outcome(p, s.api.Update(ctx, p.Handle, outgoing(to, p)))
-	if err == nil {
-		s.signs.Hide(p.Turn.String(), true)
-	}
-	return err
 }
 
 // outgoing is what a post says: an answer in Markdown; a notice, with its buttons and its clock, and a
@@ -82,32 +66,13 @@ func outgoing(to engine.Place, p store.Post) api.Message {
 	return m
 }
 
-// surelyUnsent reports whether every earlier try of a post was refused, as far as this process knows.
-func (s *Surface) surelyUnsent(post store.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.unsent[post]
-}
-
-// note keeps whether the tries of a post so far were all refused.
-func (s *Surface) note(p store.Post, refused bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if refused = refused && (p.Tries == 0 || s.unsent[p.ID]); refused {
-		s.unsent[p.ID] = true
-	} else {
-		delete(s.unsent, p.ID)
-	}
-}
-
-// outcome tells the engine what an error means for a post, and notes whether it may be out.
+// outcome tells the engine what an error means for a post.
 func (s *Surface) outcome(p store.Post, err error) error {
 	if err == nil {
 		s.works(nil)
 		return nil
 	}
 	verdict, err := api.Judge(err)
-	s.note(p, verdict != api.Unsure)
 	switch verdict {
 	case api.Later:
 		l, _ := errors.AsType[*api.Limited](err)
@@ -116,7 +81,7 @@ func (s *Surface) outcome(p store.Post, err error) error {
 		if api.Lasting("bot_token", err) != nil {
 			s.works(err)
 		}
-		return &engine.RetryAfter{After: mendable, Err: err}
+		return &engine.RetryAfter{After: door.Mendable, Err: err}
 	case api.Never:
 		return fmt.Errorf("%w: %w", engine.ErrGone, err)
 	}
@@ -124,4 +89,26 @@ func (s *Surface) outcome(p store.Post, err error) error {
 		return &engine.RetryAfter{After: settling, Err: err}
 	}
 	return err
+}
+
+// Working shows or hides the sign that a turn is being worked on.
+func (s *Surface) Working(to engine.Place, turn store.ID, on bool) {
+	if on {
+		s.signs.Show(turn.String(), api.Sign{Channel: to.Channel, Thread: to.Thread, Asked: func() string { return s.asked(to, turn) }})
+	} else {
+		s.signs.Hide(turn.String(), true)
+	}
+}
+
+// Draft is a sign of life: Slack shows no text so far, since a message that streams cannot be edited
+// afterwards.
+func (s *Surface) Draft(_ engine.Place, turn store.ID, _ string) { s.signs.Alive(turn.String()) }
+
+// asked is the ts of the message that a turn answers; "" if it was none of Slack's.
+func (s *Surface) asked(to engine.Place, turn store.ID) string {
+	key := strings.Split(s.door.Asked(to.Conversation, turn), ":")
+	if key[0] != "slack" {
+		return ""
+	}
+	return key[len(key)-1]
 }

@@ -25,16 +25,9 @@ func (s *Surface) pressed(ctx context.Context, payload []byte) {
 		return
 	}
 	for _, a := range p.Actions {
-		text, err := s.engine.Load().Press(ctx, engine.PressedKey(a.Value, person(p.User.ID)))
-		if err != nil {
-			s.Log.Error("a button could not be obeyed", "surface", s.Name(), "err", err)
-		}
-		s.hands.Go(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-			defer cancel()
-			if err := s.api.Tell(ctx, p.Channel.ID, p.Message.Thread, p.User.ID, text); err != nil {
-				s.Log.Debug("who pressed a button could not be told", "surface", s.Name(), "err", err)
-			}
+		text := s.door.Press(ctx, a.Value, p.User.ID)
+		s.door.Aside(ctx, 10*time.Second, func(ctx context.Context) error {
+			return s.api.Tell(ctx, p.Channel.ID, p.Message.Thread, p.User.ID, text)
 		})
 	}
 }

@@ -3,62 +3,47 @@ package slack
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"log/slog"
-	"net"
-	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/markup"
 	"holdfast/surfaces/slack/api"
 	"holdfast/surfaces/slack/socket"
 )
 
-// Parts is what a surface is built from.
-type Parts struct {
-	Reply string                                                            // of its bot: "" | "mention" | "thread" | "always"; "" = thread
-	Log   *slog.Logger                                                      //
-	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // nil = the system's
-}
-
 // Surface is one bot in one Slack workspace; it implements engine.Surface.
 type Surface struct {
-	Parts
-	cfg    Config
-	api    *api.Client
-	names  *api.Names
-	signs  *api.Signs
-	hands  sync.WaitGroup                // what Run must wait for
-	engine atomic.Pointer[engine.Engine] // nil until Run
+	door.Parts
+	cfg   Config
+	door  *door.Door
+	api   *api.Client
+	names *api.Names
+	signs *api.Signs
 
 	taking sync.Mutex // one event at a time; guards the rest of this block
 	me     api.Self
 	memory memory
-	sent   recent          // client_msg_ids
-	talks  map[string]bool // threads where the bot has been spoken to
+	sent   api.Sent
 
 	mu     sync.Mutex
-	broken bool              // a post has met what somebody must mend
-	over   bool              // the line has ended for good
-	unsent map[store.ID]bool // posts of which every try so far was surely refused
+	broken bool // a post has met what somebody must mend
+	over   bool // the line has ended for good
 }
 
-// New makes it; nothing is sent yet.
-func New(c Config, p Parts) *Surface {
+// New makes it; nothing is sent yet. Without a Reply it is "thread".
+func New(c Config, p door.Parts) *Surface {
 	p.Reply = cmp.Or(p.Reply, "thread")
 	client := api.New(api.Config{URL: c.APIURL, AppToken: c.AppToken, BotToken: c.BotToken, Dial: p.Dial})
 	return &Surface{
-		Parts: p, cfg: c, api: client, names: api.NewNames(client, p.Log), signs: api.NewSigns(client, p.Log),
-		talks: map[string]bool{}, unsent: map[store.ID]bool{},
+		Parts: p, cfg: c, door: door.New("slack", c.Name, c.Bot, p.Log),
+		api: client, names: api.NewNames(client, p.Log), signs: api.NewSigns(client, p.Log),
 	}
 }
 
 // Name is "slack/NAME".
-func (s *Surface) Name() string { return "slack/" + s.cfg.Name }
+func (s *Surface) Name() string { return s.door.Name() }
 
 // Check finds what is missing; see api.Client.Check.
 func (s *Surface) Check(ctx context.Context) []string { return s.api.Check(ctx, s.cfg.AllowChannels) }
@@ -66,56 +51,33 @@ func (s *Surface) Check(ctx context.Context) []string { return s.api.Check(ctx, 
 // Manifest is the app as Slack can be told it; see api.Manifest.
 func Manifest(name string) string { return api.Manifest(name) }
 
-// person is how people of Slack are called in the house.
-func person(id string) string { return "slack:" + id }
-
 // Traits: messages of 12,000 characters, times that every reader sees in his own zone, mentions.
 func (s *Surface) Traits() engine.Traits {
-	return engine.Traits{Split: markup.Slack, Clock: clock, Mention: mention}
-}
-
-// clock is a token that Slack shows as local time, with the date if it is not soon.
-func clock(t store.Time) string {
-	at := t.Go()
-	if !at.Equal(at.Truncate(time.Second)) {
-		at = at.Add(time.Second) // never earlier than it is
+	call := func(id string) string { return "<@" + id + "> " }
+	return engine.Traits{
+		Split: markup.Slack, Mention: s.door.Mention(call, "The answer is above."),
+		Clock: func(t store.Time) string { return api.Clock(t.Go()) },
 	}
-	if time.Until(at) > 20*time.Hour {
-		return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", at.Unix(), at.UTC().Format("2 Jan 15:04 UTC"))
-	}
-	return fmt.Sprintf("<!date^%d^{time}|%s>", at.Unix(), at.UTC().Format("15:04 UTC"))
-}
-
-// mention is the short post that tells people of an answer that came by an edit.
-func mention(persons []string) string {
-	var who []string
-	for _, p := range persons {
-		if id, ok := strings.CutPrefix(p, "slack:"); ok {
-			who = append(who, "<@"+id+">")
-		}
-	}
-	return strings.TrimSpace(strings.Join(who, " ") + " The answer is above.")
 }
 
 // Run keeps the line until ctx ends. It returns an error only for what no new try mends.
 func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
-	s.engine.Store(e)
-	s.recall(e.Store)
+	s.door.Recall(e, &s.memory)
+	s.door.Open()
 	defer s.api.Close()
+	defer s.door.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	var parts sync.WaitGroup
 	parts.Go(func() { s.signs.Run(ctx) })
 	parts.Go(func() { s.keepMemory(ctx) })
 	err := socket.Run(ctx, socket.Config{
-		Open: s.open, Up: s.catchUp, Dial: s.Dial, Log: s.Log,
-		State: func(state, why string) { e.SurfaceState(s.Name(), state, why) },
+		Open: s.open, Up: s.catchUp, State: s.door.State, Dial: s.Dial, Log: s.Log,
 	}, s.envelope)
 	s.mu.Lock()
 	s.over = true
 	s.mu.Unlock()
 	cancel()
 	parts.Wait()
-	s.hands.Wait()
 	return err
 }
 
@@ -143,31 +105,4 @@ func lasting(token string, err error) error {
 		return &socket.Fatal{Err: advice}
 	}
 	return err
-}
-
-// Working shows or hides the sign that a turn is being worked on.
-func (s *Surface) Working(to engine.Place, turn store.ID, on bool) {
-	if on {
-		s.signs.Show(turn.String(), api.Sign{Channel: to.Channel, Thread: to.Thread, Asked: func() string { return s.asked(to, turn) }})
-	} else {
-		s.signs.Hide(turn.String(), true)
-	}
-}
-
-// Draft is a sign of life: Slack shows no text so far, since a message that streams cannot be edited
-// afterwards.
-func (s *Surface) Draft(_ engine.Place, turn store.ID, _ string) { s.signs.Alive(turn.String()) }
-
-// asked is the ts of the message that a turn answers; "" if it was none of Slack's.
-func (s *Surface) asked(to engine.Place, turn store.ID) string {
-	e := s.engine.Load()
-	if e == nil {
-		return ""
-	}
-	h, err := e.Store.History(to.Conversation, turn, 1)
-	if err != nil || len(h) == 0 || h[0].Turn != turn || len(h[0].Events) == 0 {
-		return ""
-	}
-	parts := strings.Split(h[0].Events[0].Key, ":")
-	return parts[len(parts)-1]
 }

@@ -1,12 +1,12 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/slack/api"
 )
 
@@ -29,14 +29,10 @@ func (s *Surface) Earlier(ctx context.Context, to engine.Place, key string, befo
 	}
 	var said []engine.Said
 	for _, m := range list {
-		if own := m.User == me.User || m.Bot != "" && m.Bot == me.Bot; own || !m.Said() {
+		if me.Wrote(m) || !m.Said() {
 			continue
 		}
-		text := api.Words(m.Text, me.User, func(id string) string { return s.names.Person(ctx, id) })
-		for _, f := range m.Files {
-			text = strings.TrimSpace(text + " [file: " + cmp.Or(f.Name, f.Title, "without a name") + "]")
-		}
-		if text != "" {
+		if text := door.WithFiles(s.names.Words(ctx, m, me), m.FileNames()); text != "" {
 			said = append(said, engine.Said{Key: keyOf(me, m.Channel, m.TS), Name: s.names.Person(ctx, m.From()), Text: text, At: store.At(api.Moment(m.TS))})
 		}
 	}

@@ -2,8 +2,9 @@
 package telegram
 
 import (
-	"net/url"
 	"time"
+
+	"holdfast/surfaces/door"
 )
 
 // Config is a [[telegram]] section.
@@ -28,7 +29,5 @@ func (c Config) Validate(problem func(key, what string)) {
 	if c.Token == "" {
 		problem("token", "is missing; write the bot's token, or set TELEGRAM_TOKEN")
 	}
-	if u, err := url.Parse(c.APIURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		problem("api_url", `is no address; write "https://api.telegram.org"`)
-	}
+	door.CheckURL(c.APIURL, Default().APIURL, problem)
 }

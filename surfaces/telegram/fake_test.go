@@ -16,6 +16,7 @@ import (
 	"unicode/utf16"
 
 	"holdfast/engine"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/surfacetest"
 )
 
@@ -100,7 +101,7 @@ func newFake() *fake {
 }
 
 func (f *fake) Surface() engine.Surface {
-	f.surface = New(f.cfg, Parts{Reply: f.reply, Log: slog.New(slog.DiscardHandler), Dial: f.Dial})
+	f.surface = New(f.cfg, door.Parts{Reply: f.reply, Log: slog.New(slog.DiscardHandler), Dial: f.Dial})
 	return f.surface
 }
 

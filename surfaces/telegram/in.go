@@ -2,8 +2,6 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,14 +9,13 @@ import (
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/telegram/bot"
 )
 
 const (
-	catchUpTurns = 50               // of one chat
-	lateEdit     = 15 * time.Minute // how old a message may be when an edit that adds the first mention still makes a turn
-	remembered   = 1000             // albums and strangers
-	refusalText  = "I do not answer everybody here. Ask whoever runs me to let you in."
+	remembered  = 1000 // albums and strangers
+	refusalText = "I do not answer everybody here. Ask whoever runs me to let you in."
 )
 
 // take takes in one update. An error means that it must come again.
@@ -28,7 +25,7 @@ func (s *Surface) take(ctx context.Context, u bot.Update) error {
 		s.pressed(ctx, *u.Callback)
 	case u.Message != nil:
 		return s.message(ctx, u.Message)
-	case u.Edited != nil && u.Edited.EditDate-u.Edited.Date < int64(lateEdit.Seconds()):
+	case u.Edited != nil && u.Edited.EditDate-u.Edited.Date < int64(door.LateEdit.Seconds()):
 		return s.edited(ctx, u.Edited)
 	}
 	return nil
@@ -40,11 +37,9 @@ func (s *Surface) edited(ctx context.Context, m *bot.Message) error {
 	if words == "" {
 		return nil
 	}
-	err := s.engine.EditQuestion(ctx, s.cfg.Bot, key(m), words)
-	if errors.Is(err, store.ErrNotFound) {
+	fresh, err := s.door.Edited(ctx, key(m), words)
+	if fresh {
 		return s.message(ctx, m)
-	} else if engine.TooLate(err) {
-		return nil
 	}
 	return err
 }
@@ -68,24 +63,14 @@ func (s *Surface) message(ctx context.Context, m *bot.Message) error {
 			s.refuse(ctx, m)
 		}
 		return nil
-	case text == "" && len(files) == 0:
-		text = "(a mention without words)"
 	}
-	in := engine.Incoming{
-		Bot: s.cfg.Bot, Surface: s.Name(), Channel: bot.ID(m.Chat.ID), Thread: m.Topic(), Title: m.Chat.Title, Key: key(m),
-		Person: person(m.From.ID), Name: m.From.Shown(), Text: text, Dropped: files, At: store.At(time.Unix(m.Date, 0)),
+	taken, err := s.door.Receive(ctx, engine.Incoming{
+		Channel: bot.ID(m.Chat.ID), Thread: m.Topic(), Title: m.Chat.Title, Key: key(m),
+		Person: s.door.Person(bot.ID(m.From.ID)), Name: m.From.Shown(), Text: text, Dropped: files, At: store.At(time.Unix(m.Date, 0)),
+	})
+	if !taken {
+		return err
 	}
-	if in.Title == "" {
-		in.Title = "Direct messages"
-	}
-	_, err := s.engine.Receive(ctx, in)
-	if errors.Is(err, engine.ErrNoBot) {
-		s.Log.Error("a message has no bot to answer it", "surface", s.Name(), "err", err)
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("take in %s: %w", in.Key, err)
-	}
-	s.talks[in.Channel+"/"+in.Thread] = true
 	if len(s.albums) == remembered {
 		clear(s.albums)
 	}
@@ -107,7 +92,7 @@ func (s *Surface) addressed(m *bot.Message) bool {
 	case s.Reply == "always", m.IsCommand(), reply != nil && reply.From != nil && reply.From.ID == s.me.ID:
 		return true
 	}
-	return s.Reply == "thread" && m.Topic() != "" && s.talks[bot.ID(m.Chat.ID)+"/"+m.Topic()]
+	return s.Reply == "thread" && m.Topic() != "" && s.door.Spoken(bot.ID(m.Chat.ID), m.Topic())
 }
 
 // tooOld tells whether a message was sent too long before this process to be caught up, or after
@@ -120,7 +105,7 @@ func (s *Surface) tooOld(m *bot.Message) bool {
 		return true
 	}
 	s.caught[bot.ID(m.Chat.ID)]++
-	return s.caught[bot.ID(m.Chat.ID)] > catchUpTurns
+	return s.caught[bot.ID(m.Chat.ID)] > door.CatchUpTurns
 }
 
 // allowed tells whether the bot serves that person in that chat.
@@ -145,11 +130,5 @@ func (s *Surface) refuse(ctx context.Context, m *bot.Message) {
 		clear(s.told)
 	}
 	s.told[bot.ID(m.From.ID)] = true
-	text, err := json.Marshal(s.told)
-	if err == nil {
-		err = s.engine.Store.SetMeta("surface:"+s.Name(), string(text), nil)
-	}
-	if err != nil {
-		s.Log.Warn("a stranger will be told again", "surface", s.Name(), "err", err)
-	}
+	s.door.Remember(s.told)
 }

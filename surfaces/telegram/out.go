@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/telegram/bot"
 )
 
@@ -67,10 +67,8 @@ func (s *Surface) Edit(ctx context.Context, to engine.Place, p store.Post) error
 
 // outgoing is the message that a post must be. It ends the sign of the post's turn.
 func (s *Surface) outgoing(ctx context.Context, to engine.Place, p store.Post) (o bot.Outgoing, err error) {
-	select {
-	case <-s.begun:
-	case <-ctx.Done():
-		return o, ctx.Err()
+	if err := s.door.Wait(ctx); err != nil {
+		return o, err
 	}
 	s.Working(to, p.Turn, false)
 	o = bot.Outgoing{Chat: to.Channel, Topic: to.Thread, Text: p.Text, Mode: "HTML", Preview: bot.Preview{Off: true}}
@@ -88,14 +86,7 @@ func (s *Surface) outgoing(ctx context.Context, to engine.Place, p store.Post) (
 
 // asked is the message that a post answers; nil if it was none.
 func (s *Surface) asked(p store.Post) *bot.Reply {
-	h, err := s.engine.Store.History(p.Conversation, p.Turn, 1)
-	if err != nil {
-		s.Log.Warn("the message to answer could not be read", "surface", s.Name(), "turn", p.Turn.String(), "err", err)
-	}
-	if len(h) != 1 || h[0].Turn != p.Turn || len(h[0].Events) == 0 {
-		return nil
-	}
-	key := strings.Split(h[0].Events[0].Key, ":")
+	key := strings.Split(s.door.Asked(p.Conversation, p.Turn), ":")
 	n, err := strconv.ParseInt(key[len(key)-1], 10, 64)
 	if err != nil || key[0] != "telegram" {
 		return nil
@@ -111,7 +102,7 @@ func outcome(err error) error {
 	case r.RetryAfter > 0:
 		return &engine.RetryAfter{After: r.RetryAfter, Err: err}
 	case bot.BadToken(err):
-		return &engine.RetryAfter{After: 5 * time.Minute, Err: fmt.Errorf("send: %s", bot.NewToken)}
+		return &engine.RetryAfter{After: door.Mendable, Err: fmt.Errorf("send: %s", bot.NewToken)}
 	case r.Code == 429 || r.Code >= 500:
 		return err
 	}

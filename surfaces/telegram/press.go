@@ -5,6 +5,7 @@ import (
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/telegram/bot"
 )
 
@@ -22,10 +23,7 @@ func buttons(p store.Post) *bot.Keyboard {
 
 // pressed carries a button out and tells the person, and only him, what came of it.
 func (s *Surface) pressed(ctx context.Context, p bot.Press) {
-	text, err := s.engine.Press(ctx, engine.PressedKey(p.Data, person(p.From.ID)))
-	if err != nil {
-		s.Log.Error("a button could not be obeyed", "surface", s.Name(), "err", err)
-	}
+	text := s.door.Press(ctx, p.Data, bot.ID(p.From.ID))
 	if err := s.bot.Answer(ctx, p.ID, text); err != nil {
 		s.Log.Debug("a button could not be answered", "surface", s.Name(), "err", err)
 	}
@@ -33,11 +31,11 @@ func (s *Surface) pressed(ctx context.Context, p bot.Press) {
 
 // register makes the commands known, so that Telegram lists them.
 func (s *Surface) register(ctx context.Context) {
-	err := s.bot.Commands(ctx, []bot.Command{
-		{Name: "stop", What: "End what the bot is working on"}, {Name: "new", What: "Start afresh, without what was said before"},
-		{Name: "retry", What: "Try the last failed or waiting question again"}, {Name: "status", What: "Tell what waits, and for what"}, {Name: "help", What: "List the commands"},
-	})
-	if err != nil {
+	var list []bot.Command
+	for _, c := range door.Commands() {
+		list = append(list, bot.Command(c))
+	}
+	if err := s.bot.Commands(ctx, list); err != nil {
 		s.Log.Warn("commands could not be registered; they work all the same", "surface", s.Name(), "err", err)
 	}
 }

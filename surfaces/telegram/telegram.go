@@ -4,26 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"strings"
 	"sync"
 	"time"
 
 	"holdfast/engine"
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/markup"
 	"holdfast/surfaces/telegram/bot"
 )
-
-// Parts is what a surface is built from.
-type Parts struct {
-	Reply string                                                            // of its bot: "" | "mention" | "thread" | "always"; "" = thread
-	Log   *slog.Logger                                                      //
-	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // nil = the system's
-}
 
 // Surface is one bot on Telegram; it implements engine.Surface.
 //
@@ -33,18 +23,16 @@ type Parts struct {
 // post unique and no way to look whether it is there. Post says what is done about it. Nor does it
 // tell of deleted messages.
 type Surface struct {
-	Parts
+	door.Parts
 	cfg    Config
+	door   *door.Door
 	bot    *bot.Client
 	typing *bot.Typing
-	engine *engine.Engine
-	begun  chan struct{} // closed when Run has begun: engine is set
 
 	// of the goroutine that takes updates in
 	me     bot.User
 	start  time.Time       // of the process: what is older is caught up
 	caught map[string]int  // messages of before the start, by chat
-	talks  map[string]bool // chats and topics where the bot has been spoken to
 	albums map[string]bool // of which a message has been taken in
 	told   map[string]bool // strangers who have been refused; stored
 
@@ -52,35 +40,23 @@ type Surface struct {
 	doubts map[store.ID]int // by post: tries whose outcome is unknown
 }
 
-// New makes it; nothing is sent yet.
-func New(c Config, p Parts) *Surface {
+// New makes it; nothing is sent yet. Without a Reply it is "thread".
+func New(c Config, p door.Parts) *Surface {
 	p.Reply = cmp.Or(p.Reply, "thread")
 	client := bot.New(bot.Config{URL: c.APIURL, Token: c.Token, Dial: p.Dial})
 	return &Surface{
-		Parts: p, cfg: c, bot: client, typing: bot.NewTyping(client, p.Log), begun: make(chan struct{}),
-		caught: map[string]int{}, talks: map[string]bool{}, albums: map[string]bool{}, told: map[string]bool{}, doubts: map[store.ID]int{},
+		Parts: p, cfg: c, door: door.New("telegram", c.Name, c.Bot, p.Log), bot: client, typing: bot.NewTyping(client, p.Log),
+		caught: map[string]int{}, albums: map[string]bool{}, told: map[string]bool{}, doubts: map[store.ID]int{},
 	}
 }
 
 // Name is "telegram/NAME".
-func (s *Surface) Name() string { return "telegram/" + s.cfg.Name }
+func (s *Surface) Name() string { return s.door.Name() }
 
 // Traits: 4,096 characters of HTML, mentions; times are plain, Telegram has no token for them.
 func (s *Surface) Traits() engine.Traits {
-	return engine.Traits{Split: markup.Telegram, Mention: mention}
-}
-
-// person is how people of Telegram are called in the house.
-func person(id int64) string { return "telegram:" + bot.ID(id) }
-
-// mention is the short post that tells people of an answer that came by an edit.
-func mention(persons []string) (text string) {
-	for _, p := range persons {
-		if id, ok := strings.CutPrefix(p, "telegram:"); ok {
-			text += bot.Mention(id, "You") + ": "
-		}
-	}
-	return text + "the answer is above."
+	call := func(id string) string { return bot.Mention(id, "You") + ": " }
+	return engine.Traits{Split: markup.Telegram, Mention: s.door.Mention(call, "the answer is above.")}
 }
 
 // Check asks Telegram whether everything is as it must be, and returns what is not, with what to do
@@ -89,9 +65,9 @@ func (s *Surface) Check(ctx context.Context) []string { return s.bot.Check(ctx, 
 
 // Run polls until ctx ends. It returns an error only for what no new try mends.
 func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
-	s.engine, s.start = e, time.Now()
-	s.recall()
-	close(s.begun)
+	s.start = time.Now()
+	s.door.Recall(e, &s.told)
+	s.door.Open()
 	defer s.bot.Close()
 	var parts sync.WaitGroup
 	defer parts.Wait()
@@ -103,12 +79,12 @@ func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 		err := s.poll(ctx, &offset, failures == 0)
 		if err == nil {
 			failures = 0
-			e.SurfaceState(s.Name(), "connected", "")
+			s.door.State("connected", "")
 			continue
 		} else if ctx.Err() != nil {
 			return nil
 		} else if bot.BadToken(err) {
-			e.SurfaceState(s.Name(), "down", bot.NewToken)
+			s.door.State("down", bot.NewToken)
 			return fmt.Errorf("poll: %s", bot.NewToken)
 		}
 		failures++
@@ -130,12 +106,12 @@ func (s *Surface) failed(err error, failures int) time.Duration {
 	}
 	switch conflict := bot.Conflict(err); {
 	case conflict != "":
-		s.engine.SurfaceState(s.Name(), "down", conflict)
+		s.door.State("down", conflict)
 		return max(wait, 15*time.Second)
 	case failures >= 3:
-		s.engine.SurfaceState(s.Name(), "down", err.Error())
+		s.door.State("down", err.Error())
 	default:
-		s.engine.SurfaceState(s.Name(), "connecting", "")
+		s.door.State("connecting", "")
 	}
 	return wait
 }
@@ -160,19 +136,4 @@ func (s *Surface) poll(ctx context.Context, offset *int64, wait bool) (err error
 		*offset = max(*offset, u.ID+1)
 	}
 	return err
-}
-
-// recall reads where the bot has been spoken to, and who has been refused.
-func (s *Surface) recall() {
-	chats, err := s.engine.Store.Chats(0, 1000)
-	for _, c := range chats {
-		s.talks[c.Channel+"/"+c.Thread] = s.talks[c.Channel+"/"+c.Thread] || c.Surface == s.Name()
-	}
-	text, metaErr := s.engine.Store.Meta("surface:" + s.Name())
-	if metaErr == nil && text != "" {
-		metaErr = json.Unmarshal([]byte(text), &s.told)
-	}
-	if err = errors.Join(err, metaErr); err != nil {
-		s.Log.Warn("what was before is not fully known", "surface", s.Name(), "err", err)
-	}
 }

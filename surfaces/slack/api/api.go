@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type Client struct {
 	slack *slack.Client
 	http  *http.Client
 	pace  pace
+
+	refused refusals
 }
 
 const answerWithin = 30 * time.Second
@@ -46,6 +49,7 @@ func New(c Config) *Client {
 	return &Client{
 		slack: slack.New(c.BotToken, slack.OptionAppLevelToken(c.AppToken), slack.OptionHTTPClient(client), slack.OptionAPIURL(strings.TrimSuffix(c.URL, "/")+"/")),
 		http:  client, pace: newPace(),
+		refused: refusals{all: map[string]bool{}},
 	}
 }
 
@@ -67,6 +71,16 @@ func (c *Client) Self(ctx context.Context) (Self, error) {
 	return Self{r.UserID, r.BotID, r.TeamID, r.Header.Get("X-OAuth-Scopes")}, nil
 }
 
+// Wrote tells whether a message is the bot's own.
+func (s Self) Wrote(e Event) bool { return e.User == s.User || e.Bot != "" && e.Bot == s.Bot }
+
+// Foreign tells whether a message is from another workspace, as far as Slack tells.
+func (s Self) Foreign(e Event) bool {
+	return slices.ContainsFunc([]string{e.Team, e.UserTeam, e.SourceTeam}, func(team string) bool {
+		return team != "" && s.Team != "" && team != s.Team
+	})
+}
+
 // Socket asks for the address of a new Socket Mode connection, good for one.
 func (c *Client) Socket(ctx context.Context) (string, error) {
 	_, url, err := c.slack.StartSocketModeContext(ctx)
@@ -82,7 +96,7 @@ type Message struct {
 	Buttons  []Button
 	Turn     string // what it is of, kept with it as metadata
 	Part     int
-	Post     string // names it: see Find and Limited
+	Post     string // names it: see Once and pace
 }
 
 // Button is one below a text; pressing it sends Action, of which there is one in a message, and Value.

@@ -84,6 +84,14 @@ func (e Event) Said() bool {
 	return false
 }
 
+// FileNames names what came along and cannot be read.
+func (e Event) FileNames() (names []string) {
+	for _, f := range e.Files {
+		names = append(names, cmp.Or(f.Name, f.Title, "a file"))
+	}
+	return names
+}
+
 // Mentions tells whether a person, or with "" anybody, is mentioned.
 func (e Event) Mentions(user string) bool {
 	if user == "" {
@@ -136,6 +144,16 @@ func Words(text, me string, name func(id string) string) string {
 
 // Stamp is a moment as Slack's message ids have it; they sort by time.
 func Stamp(t time.Time) string { return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000) }
+
+// Clock is a token that every reader sees as his own local time, with the date if it is not soon. It
+// is rounded up to a second.
+func Clock(t time.Time) string {
+	at := t.Add(time.Second - 1).Truncate(time.Second)
+	if time.Until(at) > 20*time.Hour {
+		return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", at.Unix(), at.UTC().Format("2 Jan 15:04 UTC"))
+	}
+	return fmt.Sprintf("<!date^%d^{time}|%s>", at.Unix(), at.UTC().Format("15:04 UTC"))
+}
 
 // Moment is when a message was sent; zero if that is no id.
 func Moment(ts string) time.Time {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -57,36 +56,6 @@ func (c *Client) page(ctx context.Context, p *slack.GetConversationHistoryParame
 	return r.Messages, r.ResponseMetaData.NextCursor, nil
 }
 
-// History reads the newest messages of a channel, oldest first, and the roots among them whose
-// threads have grown since a moment.
-func (c *Client) History(ctx context.Context, channel, since string) (list []Event, grown []string, err error) {
-	var page []slack.Message
-	err = patiently(ctx, func() (err error) {
-		page, _, err = c.page(ctx, &slack.GetConversationHistoryParameters{ChannelID: channel, Limit: pageSize})
-		return err
-	})
-	for _, m := range slices.Backward(page) {
-		list = append(list, eventOf(channel, m))
-		if m.LatestReply > since {
-			grown = append(grown, m.Timestamp)
-		}
-	}
-	return list, grown, err
-}
-
-// Replies reads a thread since a moment, oldest first.
-func (c *Client) Replies(ctx context.Context, channel, root, since string) (list []Event, err error) {
-	var page []slack.Message
-	err = patiently(ctx, func() (err error) {
-		page, _, _, err = c.slack.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: root, Oldest: since, Limit: pageSize})
-		return err
-	})
-	for _, m := range page {
-		list = append(list, eventOf(channel, m))
-	}
-	return list, err
-}
-
 // Thread reads what was said in a thread before a message of it, oldest first: of a longer thread the
 // root and the newest, at most so many. Nil, with nothing asked, if that is the root itself. It is never
 // repeated, and gives way to what looks for messages of the bot's, which has the same limit.
@@ -116,42 +85,4 @@ func (c *Client) Thread(ctx context.Context, channel, root, before string, most 
 		list = slices.Delete(list, 1, len(list)-most+1)
 	}
 	return list, nil
-}
-
-// Channels lists those the bot is in, at most so many.
-func (c *Client) Channels(ctx context.Context, most int) (list []string, err error) {
-	p := &slack.GetConversationsForUserParameters{Types: []string{"public_channel", "private_channel", "mpim", "im"}, Limit: 200, ExcludeArchived: true}
-	for len(list) < most {
-		var found []slack.Channel
-		err := patiently(ctx, func() (err error) {
-			found, p.Cursor, err = c.slack.GetConversationsForUserContext(ctx, p)
-			return err
-		})
-		if err != nil {
-			return list, err
-		}
-		for _, ch := range found {
-			list = append(list, ch.ID)
-		}
-		if p.Cursor == "" {
-			break
-		}
-	}
-	return list, nil
-}
-
-// patiently asks again when Slack says when.
-func patiently(ctx context.Context, ask func() error) error {
-	for {
-		err := ask()
-		limited, ok := errors.AsType[*slack.RateLimitedError](err)
-		if !ok {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(max(limited.RetryAfter, time.Second)):
-		}
-	}
 }
