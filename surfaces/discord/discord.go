@@ -64,7 +64,7 @@ func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 	s.me = s.memory.Session.User
 	s.door.Open()
 	defer s.rest.Close()
-	defer s.door.Close()
+	defer s.door.Finish()
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	typing, end := context.WithCancel(ctx)

@@ -53,10 +53,11 @@ func (s *Surface) handle(ctx context.Context, e gateway.Event) error {
 // take makes a turn of a message if it is for the bot and from somebody it serves. Nothing else is
 // stored. The error says that it must come again.
 func (s *Surface) take(ctx context.Context, m rest.Message) (taken bool, err error) {
-	switch {
-	case !m.Written(), m.Automatic() && !slices.Contains(s.cfg.AllowUsers, m.Author.ID), m.Author.ID == s.me, !s.addressed(ctx, &m):
+	unnamed := m.Automatic() && !slices.Contains(s.cfg.AllowUsers, m.Author.ID)
+	if !m.Written() || unnamed || m.Author.ID == s.me || !s.addressed(ctx, &m) {
 		return false, nil
-	case m.Guild == "":
+	}
+	if m.Guild == "" {
 		s.knowDM(m.Channel)
 	}
 	if why := s.forbidden(ctx, m.Guild, m.Channel, m.Author.ID); why != "" {

@@ -21,18 +21,15 @@ func (s *Surface) Post(ctx context.Context, to engine.Place, p store.Post) (hand
 	if err != nil {
 		return "", err
 	}
-	others, err := s.door.Posts(p.Turn)
+	others, err := s.door.Handles(p.Turn)
 	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
-	t := rest.Try{Name: name(p), Again: p.Tries > 0, Since: p.Created.Go(), Self: s.me}
+	t := rest.Try{Name: name(p), Again: p.Tries > 0, Since: p.Created.Go(), Self: s.me, Not: others}
 	s.mu.Unlock()
 	if p.Created == 0 { // an alert
 		t.Since = time.Now().Add(-time.Hour)
-	}
-	for _, x := range others {
-		t.Not = append(t.Not, x.Handle)
 	}
 	handle, err = s.rest.Once(ctx, to.Channel, o, t)
 	return handle, s.outcome(err)
@@ -65,8 +62,8 @@ func (s *Surface) prepare(ctx context.Context, to engine.Place, p store.Post) (o
 		return o, nil
 	}
 	if p.Part == 0 && p.Handle == "" {
-		key := s.door.Asked(p.Conversation, p.Turn)
-		if id, ok := strings.CutPrefix(key, keyMessage); ok && !strings.HasPrefix(key, keyPress) {
+		id := s.door.Asked(p.Conversation, p.Turn)
+		if id != "" && !strings.HasPrefix(keyMessage+id, keyPress) {
 			o.ReplyTo = &rest.Reference{Message: id}
 		}
 	}

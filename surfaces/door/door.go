@@ -4,9 +4,10 @@
 //
 //	platform ◀─▶ client ◀─▶ surface ─▶ door ─▶ engine
 //
-// The files of a surface are named alike too: config, in (what people say), press (buttons and
-// commands), out (posts and signs), catchup (what was said while no line stood) and thread (what was
-// said in a thread before).
+// The files of a surface have the same names everywhere: config, in (what people say), press (buttons
+// and commands), out (posts and signs) and, where the platform can be asked, catchup (what was said
+// while no line stood) and thread (what was said there before). What only the wire knows is in the
+// client, a package inside the surface's.
 package door
 
 import (
@@ -14,6 +15,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 
 	"holdfast/engine"
@@ -30,8 +32,8 @@ type Parts struct {
 // chatsKnown is how many conversations of the house are read at a start.
 const chatsKnown = 5000
 
-// Door is one surface's. All methods may be called from any goroutine, those that reach the engine
-// once Wait has returned.
+// Door is one surface's. Its methods may be called from any goroutine, those that reach the engine
+// once Recall or Wait has returned.
 type Door struct {
 	platform string
 	name     string // "PLATFORM/NAME"
@@ -129,7 +131,8 @@ func (d *Door) Spoken(channel, thread string) bool {
 	return d.talks[place{channel, thread}]
 }
 
-// Asked is the key of the event that a turn answers; "" if it cannot be told.
+// Asked is the key of the message that a turn answers, without the "PLATFORM:" before it; "" if the
+// turn began otherwise, or if that cannot be told.
 func (d *Door) Asked(conversation, turn store.ID) string {
 	h, err := d.engine.Store.History(conversation, turn, 1)
 	if err != nil {
@@ -138,8 +141,18 @@ func (d *Door) Asked(conversation, turn store.ID) string {
 	if len(h) != 1 || h[0].Turn != turn || len(h[0].Events) == 0 {
 		return ""
 	}
-	return h[0].Events[0].Key
+	own, ok := strings.CutPrefix(h[0].Events[0].Key, d.platform+":")
+	if !ok {
+		return ""
+	}
+	return own
 }
 
-// Posts are those of a turn.
-func (d *Door) Posts(turn store.ID) ([]store.Post, error) { return d.engine.Store.Posts(turn) }
+// Handles are those of the messages that a turn has by now.
+func (d *Door) Handles(turn store.ID) (list []string, err error) {
+	posts, err := d.engine.Store.Posts(turn)
+	for _, p := range posts {
+		list = append(list, p.Handle)
+	}
+	return list, err
+}

@@ -34,7 +34,7 @@ func (d *Door) Press(ctx context.Context, key, who string) string {
 }
 
 // Aside answers a button or a command beside the line, also while that ends, but no longer than
-// within; see Close.
+// within; see Finish.
 func (d *Door) Aside(ctx context.Context, within time.Duration, answer func(context.Context) error) {
 	d.hands.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
@@ -45,5 +45,5 @@ func (d *Door) Aside(ctx context.Context, within time.Duration, answer func(cont
 	})
 }
 
-// Close waits for the answers that are on their way.
-func (d *Door) Close() { d.hands.Wait() }
+// Finish waits for the answers that are on their way.
+func (d *Door) Finish() { d.hands.Wait() }

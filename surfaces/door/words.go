@@ -10,7 +10,7 @@ import (
 func (d *Door) Mention(call func(id string) string, say string) func(persons []string) string {
 	return func(persons []string) (text string) {
 		for _, p := range persons {
-			if id, ok := strings.CutPrefix(p, d.Person("")); ok {
+			if id, ok := strings.CutPrefix(p, d.platform+":"); ok {
 				text += call(id)
 			}
 		}

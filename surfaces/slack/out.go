@@ -106,9 +106,6 @@ func (s *Surface) Draft(_ engine.Place, turn store.ID, _ string) { s.signs.Alive
 
 // asked is the ts of the message that a turn answers; "" if it was none of Slack's.
 func (s *Surface) asked(to engine.Place, turn store.ID) string {
-	key := strings.Split(s.door.Asked(to.Conversation, turn), ":")
-	if key[0] != "slack" {
-		return ""
-	}
-	return key[len(key)-1]
+	key := s.door.Asked(to.Conversation, turn)
+	return key[strings.LastIndex(key, ":")+1:]
 }

@@ -65,7 +65,7 @@ func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 	s.door.Recall(e, &s.memory)
 	s.door.Open()
 	defer s.api.Close()
-	defer s.door.Close()
+	defer s.door.Finish()
 	ctx, cancel := context.WithCancel(ctx)
 	var parts sync.WaitGroup
 	parts.Go(func() { s.signs.Run(ctx) })

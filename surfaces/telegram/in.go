@@ -71,13 +71,18 @@ func (s *Surface) message(ctx context.Context, m *bot.Message) error {
 	if !taken {
 		return err
 	}
-	if len(s.albums) == remembered {
-		clear(s.albums)
-	}
 	if m.Album != "" {
-		s.albums[m.Album] = true
+		remember(s.albums, m.Album)
 	}
 	return nil
+}
+
+// remember adds one to those that are remembered.
+func remember(known map[string]bool, id string) {
+	if len(known) >= remembered {
+		clear(known)
+	}
+	known[id] = true
 }
 
 // addressed tells whether a message is meant for the bot: in a group that is its name, a reply to it,
@@ -126,9 +131,6 @@ func (s *Surface) refuse(ctx context.Context, m *bot.Message) {
 		s.Log.Warn("a stranger could not be told", "surface", s.Name(), "err", err)
 		return
 	}
-	if len(s.told) == remembered {
-		clear(s.told)
-	}
-	s.told[bot.ID(m.From.ID)] = true
+	remember(s.told, bot.ID(m.From.ID))
 	s.door.Remember(s.told)
 }

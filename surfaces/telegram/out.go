@@ -86,9 +86,9 @@ func (s *Surface) outgoing(ctx context.Context, to engine.Place, p store.Post) (
 
 // asked is the message that a post answers; nil if it was none.
 func (s *Surface) asked(p store.Post) *bot.Reply {
-	key := strings.Split(s.door.Asked(p.Conversation, p.Turn), ":")
-	n, err := strconv.ParseInt(key[len(key)-1], 10, 64)
-	if err != nil || key[0] != "telegram" {
+	_, id, _ := strings.Cut(s.door.Asked(p.Conversation, p.Turn), ":")
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
 		return nil
 	}
 	return &bot.Reply{ID: n, Anyway: true}

@@ -13,7 +13,7 @@ const appsPage = "https://api.slack.com/apps"
 // Lasting makes an error that no new try mends one that says what to do; nil for any other. token is
 // the key of the config that was used: "app_token" or "bot_token".
 func Lasting(token string, err error) error {
-	if a := advice(token, Reason(err)); a != "" {
+	if a := advice(token, reason(err)); a != "" {
 		return errors.New(a)
 	}
 	return nil
@@ -64,7 +64,7 @@ func scopes() [][2]string {
 // where to click; nil if all is well.
 func (c *Client) Check(ctx context.Context, channels []string) (problems []string) {
 	self, err := c.Self(ctx)
-	switch a := advice("bot_token", Reason(err)); {
+	switch a := advice("bot_token", reason(err)); {
 	case a != "":
 		problems = append(problems, a)
 	case err != nil:
@@ -73,7 +73,7 @@ func (c *Client) Check(ctx context.Context, channels []string) (problems []strin
 		problems = append(problems, missing(self.Scopes)...)
 	}
 	_, err = c.Socket(ctx)
-	switch a := advice("app_token", Reason(err)); {
+	switch a := advice("app_token", reason(err)); {
 	case a != "":
 		problems = append(problems, a)
 	case err != nil:

@@ -122,9 +122,9 @@ const (
 	sectionMost = 3000 // characters of a section
 )
 
-// Post makes a message, in its thread or, where the root takes no replies, beside it. No link in it
+// post makes a message, in its thread or, where the root takes no replies, beside it. No link in it
 // is loaded.
-func (c *Client) Post(ctx context.Context, m Message) (ts string, err error) {
+func (c *Client) post(ctx context.Context, m Message) (ts string, err error) {
 	if err := c.pace.turn(methodPost, m.Channel, m.Post, postGap, 0); err != nil {
 		return "", err
 	}
@@ -135,7 +135,7 @@ func (c *Client) Post(ctx context.Context, m Message) (ts string, err error) {
 		in = append(in, slack.MsgOptionTS(m.Thread))
 	}
 	_, ts, err = c.slack.PostMessageContext(ctx, m.Channel, in...)
-	if Reason(err) == "cannot_reply_to_message" {
+	if reason(err) == "cannot_reply_to_message" {
 		_, ts, err = c.slack.PostMessageContext(ctx, m.Channel, options...)
 	}
 	return ts, c.pace.met(methodPost, err)
@@ -186,7 +186,7 @@ func (c *Client) Tell(ctx context.Context, channel, thread, user, text string) e
 func (c *Client) reached(ctx context.Context, id string) string {
 	ch, err := c.slack.GetConversationInfoContext(ctx, &slack.GetConversationInfoInput{ChannelID: id})
 	switch {
-	case Reason(err) == "channel_not_found":
+	case reason(err) == "channel_not_found":
 		return fmt.Sprintf("allow_channels: the bot cannot see %s; write there: /invite @bot", id)
 	case err == nil && !ch.IsMember && !ch.IsIM:
 		return fmt.Sprintf("allow_channels: the bot is not in #%s (%s); write there: /invite @bot", ch.Name, id)
@@ -194,8 +194,8 @@ func (c *Client) reached(ctx context.Context, id string) string {
 	return ""
 }
 
-// Reason is Slack's own word for an error; "" if it is none of Slack's.
-func Reason(err error) string {
+// reason is Slack's own word for an error; "" if it is none of Slack's.
+func reason(err error) string {
 	if r, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
 		return r.Err
 	}

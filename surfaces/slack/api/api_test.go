@@ -2,6 +2,8 @@ package api
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +25,7 @@ func TestWords(t *testing.T) {
 		{"<mailto:a@b.org|a@b.org> in <#C01|general>, <!here> <!subteam^S1|@crew> <!date^1^{time}|noon>", "a@b.org in #general, @here @crew @noon"},
 		{"<@U0BOT>", ""},
 	} {
-		if got := Words(c[0], "U0BOT", name); got != c[1] {
+		if got := words(c[0], "U0BOT", name); got != c[1] {
 			t.Errorf("%q: %q, want %q", c[0], got, c[1])
 		}
 	}
@@ -51,7 +53,7 @@ func TestJudge(t *testing.T) {
 		{slack.SlackErrorResponse{Err: "not_in_channel"}, Never},
 	} {
 		got, err := Judge(c.err)
-		if got != c.want || !errors.Is(err, c.err) && Reason(err) != Reason(c.err) {
+		if got != c.want || !errors.Is(err, c.err) && reason(err) != reason(c.err) {
 			t.Errorf("%v: %v (%v), want %v", c.err, got, err, c.want)
 		}
 		if _, limited := errors.AsType[*Limited](err); limited != (got == Later) {
@@ -85,5 +87,69 @@ func TestLimitHoldsItsMethod(t *testing.T) {
 	l, ok := errors.AsType[*Limited](p.turn(methodUpdate, "", "p2", updateGap, updateBurst))
 	if !ok || l.After < 6*time.Second || l.After > 7*time.Second {
 		t.Errorf("updating: %v", l)
+	}
+}
+
+// A message is looked for before it is made again, unless every try so far was surely refused.
+func TestRefusals(t *testing.T) {
+	refused, lost := error(slack.SlackErrorResponse{Err: "not_in_channel"}), errors.New("connection reset")
+	for name, c := range map[string]struct {
+		tries []error // of this process, in order
+		again bool    // before them another process has tried
+		want  bool    // surely not made
+	}{
+		"nothing tried":                 {nil, false, false},
+		"refused":                       {[]error{refused}, false, true},
+		"refused twice":                 {[]error{refused, refused}, false, true},
+		"limited":                       {[]error{&Limited{After: time.Second, Err: lost}}, false, true},
+		"the answer was lost":           {[]error{lost}, false, false},
+		"refused, then lost":            {[]error{refused, lost}, false, false},
+		"lost, then refused":            {[]error{lost, refused}, false, false},
+		"refused, then made":            {[]error{refused, nil}, false, false},
+		"another process, then refused": {[]error{refused}, true, false},
+	} {
+		r := refusals{all: map[string]bool{}}
+		for i, err := range c.tries {
+			r.note("p1", Try{Again: c.again || i > 0}, err)
+		}
+		if got := r.has("p1"); got != c.want || r.has("p2") {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A client that sends a message twice makes one of it (S1); what is remembered has an end.
+func TestSentTwice(t *testing.T) {
+	var s Sent
+	s.Add(Event{Sent: "a", TS: "1"})
+	s.Add(Event{TS: "9"})
+	for e, want := range map[*Event]bool{{Sent: "a", TS: "2"}: true, {Sent: "a", TS: "1"}: false, {Sent: "b", TS: "2"}: false, {TS: "2"}: false} {
+		if got := s.Again(*e); got != want {
+			t.Errorf("%+v: %v", e, got)
+		}
+	}
+	for i := range sentKept {
+		s.Add(Event{Sent: "n" + strconv.Itoa(i), TS: "3"})
+	}
+	if len(s.ids) != sentKept || len(s.ts) != sentKept || s.Again(Event{Sent: "a", TS: "2"}) || !s.Again(Event{Sent: "n0", TS: "2"}) {
+		t.Errorf("%d and %d are remembered", len(s.ids), len(s.ts))
+	}
+}
+
+// A reader is never told a time earlier than it is.
+func TestClock(t *testing.T) {
+	at := time.Now().Add(time.Hour).Truncate(time.Minute)
+	for _, d := range []time.Duration{0, time.Nanosecond, time.Second - 1} {
+		want := at
+		if d > 0 {
+			want = at.Add(time.Second)
+		}
+		if got := Clock(at.Add(d)); got != fmt.Sprintf("<!date^%d^{time}|%s>", want.Unix(), want.UTC().Format("15:04 UTC")) {
+			t.Errorf("%s later: %s", d, got)
+		}
+	}
+	late := at.Add(48 * time.Hour)
+	if got := Clock(late); got != fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", late.Unix(), late.UTC().Format("2 Jan 15:04 UTC")) {
+		t.Error(got)
 	}
 }

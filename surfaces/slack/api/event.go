@@ -108,9 +108,9 @@ var (
 // ownName stands for the bot's mention until it is clear where it stands; no message has it.
 const ownName = "\x00me\x00"
 
-// Words are a text as people read it, without a mention of me around it. name says how others are
+// words are a text as people read it, without a mention of me around it. name says how others are
 // called.
-func Words(text, me string, name func(id string) string) string {
+func words(text, me string, name func(id string) string) string {
 	text = token.ReplaceAllStringFunc(text, func(t string) string {
 		m := token.FindStringSubmatch(t)
 		id, label := m[2], m[3]

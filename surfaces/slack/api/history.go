@@ -18,9 +18,9 @@ const (
 	findBefore  = 5 * time.Minute // how far our clock may be ahead of Slack's
 )
 
-// Find looks for the message of a post (see Message.Post) that was made at a moment or later; "" if
+// find looks for the message of a post (see Message.Post) that was made at a moment or later; "" if
 // there is none.
-func (c *Client) Find(ctx context.Context, channel, thread, post string, since time.Time) (ts string, err error) {
+func (c *Client) find(ctx context.Context, channel, thread, post string, since time.Time) (ts string, err error) {
 	oldest, cursor := Stamp(since.Add(-findBefore)), ""
 	for range findPages {
 		var list []slack.Message
@@ -31,7 +31,7 @@ func (c *Client) Find(ctx context.Context, channel, thread, post string, since t
 				ChannelID: channel, Timestamp: thread, Oldest: oldest, Limit: pageSize, Cursor: cursor, IncludeAllMetadata: true,
 			})
 		}
-		if Reason(err) == "thread_not_found" {
+		if reason(err) == "thread_not_found" {
 			return "", nil
 		} else if err != nil {
 			return "", fmt.Errorf("look for an earlier try: %w", err)

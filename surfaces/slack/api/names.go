@@ -43,7 +43,7 @@ func (n *Names) Person(ctx context.Context, id string) string {
 
 // Words are a message's text as people read it, without a mention of me around it.
 func (n *Names) Words(ctx context.Context, e Event, me Self) string {
-	return Words(e.Text, me.User, func(id string) string { return n.Person(ctx, id) })
+	return words(e.Text, me.User, func(id string) string { return n.Person(ctx, id) })
 }
 
 // Channel is how a channel is called, with its sign.

@@ -48,7 +48,7 @@ func (c *Client) Once(ctx context.Context, m Message, t Try) (ts string, err err
 
 func (c *Client) once(ctx context.Context, m Message, t Try) (string, error) {
 	if t.Again && !c.refused.has(m.Post) {
-		ts, err := c.Find(ctx, m.Channel, m.Thread, m.Post, t.Since)
+		ts, err := c.find(ctx, m.Channel, m.Thread, m.Post, t.Since)
 		if err != nil {
 			return "", err
 		}
@@ -59,5 +59,5 @@ func (c *Client) once(ctx context.Context, m Message, t Try) (string, error) {
 			return ts, err
 		}
 	}
-	return c.Post(ctx, m)
+	return c.post(ctx, m)
 }

@@ -32,7 +32,7 @@ const (
 // limitedFor is the wait after a limit that names none.
 const limitedFor = 30 * time.Second
 
-// Judge reads an error of Post, Update or Find, and gives it a form that says what to do.
+// Judge reads an error of Once or Update, and gives it a form that says what to do.
 func Judge(err error) (Verdict, error) {
 	if _, ok := errors.AsType[*Limited](err); ok {
 		return Later, err
@@ -40,7 +40,7 @@ func Judge(err error) (Verdict, error) {
 	if l, ok := errors.AsType[*slack.RateLimitedError](err); ok {
 		return Later, &Limited{After: max(l.RetryAfter, time.Second), Err: err}
 	}
-	switch why := Reason(err); why {
+	switch why := reason(err); why {
 	case "", "internal_error", "fatal_error", "request_timeout", "service_unavailable", "update_failed":
 		return Unsure, err
 	case "ratelimited", "rate_limited", "message_limit_exceeded":
