@@ -14,20 +14,11 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"net"
-	"strings"
 	"sync"
 
 	"holdfast/engine"
 	"holdfast/store"
 )
-
-// Parts is what a surface is built from.
-type Parts struct {
-	Reply string                                                            // of its bot: "" | "mention" | "thread" | "always"; "" = the platform's default
-	Log   *slog.Logger                                                      //
-	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // nil = the system's
-}
 
 // chatsKnown is how many conversations of the house are read at a start.
 const chatsKnown = 5000
@@ -129,30 +120,4 @@ func (d *Door) Spoken(channel, thread string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.talks[place{channel, thread}]
-}
-
-// Asked is the key of the message that a turn answers, without the "PLATFORM:" before it; "" if the
-// turn began otherwise, or if that cannot be told.
-func (d *Door) Asked(conversation, turn store.ID) string {
-	h, err := d.engine.Store.History(conversation, turn, 1)
-	if err != nil {
-		d.log.Warn("the message to answer could not be read", "surface", d.name, "turn", turn.String(), "err", err)
-	}
-	if len(h) != 1 || h[0].Turn != turn || len(h[0].Events) == 0 {
-		return ""
-	}
-	own, ok := strings.CutPrefix(h[0].Events[0].Key, d.platform+":")
-	if !ok {
-		return ""
-	}
-	return own
-}
-
-// Handles are those of the messages that a turn has by now.
-func (d *Door) Handles(turn store.ID) (list []string, err error) {
-	posts, err := d.engine.Store.Posts(turn)
-	for _, p := range posts {
-		list = append(list, p.Handle)
-	}
-	return list, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"holdfast/engine"
@@ -58,4 +59,12 @@ func (d *Door) Deleted(ctx context.Context, key string) {
 	if err := d.engine.DeleteQuestion(ctx, d.bot, key); err != nil && !engine.TooLate(err) {
 		d.log.Warn("a deleted message's turn could not be cancelled", "surface", d.name, "err", err)
 	}
+}
+
+// WithFiles is a text with the names of what came along; "" if there is neither.
+func WithFiles(text string, files []string) string {
+	for _, name := range files {
+		text += " [file: " + name + "]"
+	}
+	return strings.TrimSpace(text)
 }

@@ -7,9 +7,6 @@ import (
 	"holdfast/engine"
 )
 
-// Mendable is between two tries of a post at what somebody must mend.
-const Mendable = 5 * time.Minute
-
 // Command is what people can say to every bot, with "!" before it or as the platform's own command.
 type Command struct{ Name, What string }
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	remembered  = 1000 // albums and strangers
+	remembered  = 1000 // albums, strangers, posts in doubt
 	refusalText = "I do not answer everybody here. Ask whoever runs me to let you in."
 )
 
@@ -72,17 +72,17 @@ func (s *Surface) message(ctx context.Context, m *bot.Message) error {
 		return err
 	}
 	if m.Album != "" {
-		remember(s.albums, m.Album)
+		remember(s.albums, m.Album, true)
 	}
 	return nil
 }
 
-// remember adds one to those that are remembered.
-func remember(known map[string]bool, id string) {
-	if len(known) >= remembered {
+// remember adds to what is remembered; that has an end.
+func remember[K comparable, V any](known map[K]V, key K, v V) {
+	if _, is := known[key]; !is && len(known) >= remembered {
 		clear(known)
 	}
-	known[id] = true
+	known[key] = v
 }
 
 // addressed tells whether a message is meant for the bot: in a group that is its name, a reply to it,
@@ -131,6 +131,6 @@ func (s *Surface) refuse(ctx context.Context, m *bot.Message) {
 		s.Log.Warn("a stranger could not be told", "surface", s.Name(), "err", err)
 		return
 	}
-	remember(s.told, bot.ID(m.From.ID))
+	remember(s.told, bot.ID(m.From.ID), true)
 	s.door.Remember(s.told)
 }

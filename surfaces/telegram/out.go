@@ -37,7 +37,7 @@ func (s *Surface) Post(ctx context.Context, to engine.Place, p store.Post) (stri
 	if _, ok := errors.AsType[bot.Doubt](err); ok {
 		n++
 	}
-	s.doubts[p.ID] = n
+	remember(s.doubts, p.ID, n)
 	if err == nil {
 		delete(s.doubts, p.ID)
 	}

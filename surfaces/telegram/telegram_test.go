@@ -355,3 +355,17 @@ func TestWords(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What is remembered has an end, and a full memory still takes changes of what it holds.
+func TestRemember(t *testing.T) {
+	known := map[int]int{}
+	for i := range remembered {
+		remember(known, i, i)
+	}
+	if remember(known, 0, 7); len(known) != remembered || known[0] != 7 {
+		t.Errorf("%d, %d", len(known), known[0])
+	}
+	if remember(known, remembered, 1); len(known) != 1 || known[remembered] != 1 {
+		t.Errorf("%d are remembered", len(known))
+	}
+}

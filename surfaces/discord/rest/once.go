@@ -15,6 +15,7 @@ const (
 	remakes    = 4               // nonces of one message: each that was deleted has taken one
 	findPages  = 5               // of 100 messages
 	findBefore = 5 * time.Minute // how far our clock may be ahead of Discord's
+	triesKept  = 2000            // messages and channels; what is forgotten is looked for in vain, or an old notice stays
 )
 
 // errDeleted is the end of a message that is deleted each time it is made.
@@ -45,6 +46,14 @@ func newTries() tries {
 	return tries{refused: map[string]bool{}, spent: map[string]int{}, old: map[string]string{}, told: map[string]bool{}}
 }
 
+// keep notes one of triesKept at most.
+func keep[V any](known map[string]V, key string, v V) {
+	if _, is := known[key]; !is && len(known) >= triesKept {
+		clear(known)
+	}
+	known[key] = v
+}
+
 // Once makes a message unless an earlier try has, and returns its id either way. Discord makes only
 // one message of each nonce and remembers that for some minutes, so a try whose outcome is unknown is
 // simply repeated; later the channel is searched first. A message found gets the wanted content. It
@@ -64,7 +73,7 @@ func (c *Client) Once(ctx context.Context, channel string, o Outgoing, t Try) (i
 	case !limited && !Refused(err):
 		delete(c.tries.refused, t.Name)
 	case first:
-		c.tries.refused[t.Name] = true
+		keep(c.tries.refused, t.Name, true)
 	}
 	c.tries.mu.Unlock()
 	if err == nil && old != "" {
@@ -129,9 +138,9 @@ func (c *Client) Change(ctx context.Context, channel, id string, o Outgoing, nam
 	if code := CodeOf(err); code == ThreadArchived || code == UnknownMessage {
 		c.tries.mu.Lock()
 		defer c.tries.mu.Unlock()
-		c.tries.spent[name]++
+		keep(c.tries.spent, name, c.tries.spent[name]+1)
 		if code == ThreadArchived {
-			c.tries.old[name] = id
+			keep(c.tries.old, name, id)
 		}
 	}
 	return err
@@ -151,7 +160,7 @@ func (c *Client) Tell(ctx context.Context, channel, text, self string) error {
 	}
 	if err == nil {
 		c.tries.mu.Lock()
-		c.tries.told[channel+text] = true
+		keep(c.tries.told, channel+text, true)
 		c.tries.mu.Unlock()
 	}
 	return err

@@ -116,6 +116,13 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+	r := refusals{all: map[string]bool{}}
+	for i := range refusalsKept + 1 {
+		r.note(strconv.Itoa(i), Try{}, refused)
+	}
+	if len(r.all) != 1 || !r.has(strconv.Itoa(refusalsKept)) {
+		t.Errorf("%d are remembered", len(r.all))
+	}
 }
 
 // A client that sends a message twice makes one of it (S1); what is remembered has an end.

@@ -13,6 +13,9 @@ type Try struct {
 	Edit  bool      // what an earlier try has made may have an older text
 }
 
+// refusalsKept is how many messages are remembered; what is forgotten is looked for in vain.
+const refusalsKept = 2000
+
 // refusals remembers the messages, by Message.Post, of which every try so far was surely refused.
 type refusals struct {
 	mu  sync.Mutex
@@ -30,11 +33,15 @@ func (r *refusals) note(post string, t Try, err error) {
 	verdict, _ := Judge(err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err != nil && verdict != Unsure && (!t.Again || r.all[post]) {
-		r.all[post] = true
-	} else {
-		delete(r.all, post)
+	refused := err != nil && verdict != Unsure && (!t.Again || r.all[post])
+	delete(r.all, post)
+	if !refused {
+		return
 	}
+	if len(r.all) >= refusalsKept { // of what can never be delivered
+		clear(r.all)
+	}
+	r.all[post] = true
 }
 
 // Once makes a message unless an earlier try has, and returns its ts either way. Slack knows no
