@@ -13,7 +13,7 @@ import (
 // rooms are the packages of the house, each with the rooms it may import; arrows go down only. A
 // room stands for the packages inside it, unless they have a line of their own.
 var rooms = map[string][]string{
-	"holdfast":                      {"web", "surfaces", "engine", "engine/llm", "engine/ladder", "engine/tool", "store", "internal/config"},
+	"holdfast":                      {"web", "surfaces", "engine", "engine/llm", "engine/ladder", "engine/tool", "store", "internal/cli", "internal/config"},
 	"holdfast/web":                  {"engine", "store"},
 	"holdfast/surfaces/webchat":     {"engine", "store"},
 	"holdfast/surfaces/slack":       {"engine", "store", "surfaces/door", "surfaces/markup"},
@@ -28,6 +28,7 @@ var rooms = map[string][]string{
 	"holdfast/engine/llm":           nil,
 	"holdfast/engine/tool":          nil,
 	"holdfast/store":                nil,
+	"holdfast/internal/cli":         {"internal/config"},
 	"holdfast/internal/config":      nil,
 }
 

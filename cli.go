@@ -10,12 +10,12 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/alecthomas/kong"
+	"holdfast/internal/cli"
 )
 
 // grammar is the command line.
 type grammar struct {
-	Config string `short:"c" placeholder:"FILE" help:"The config, instead of $$HOLDFAST_CONFIG, ./holdfast.toml or the one in the user's config directory."`
+	Config string `short:"c" placeholder:"FILE" help:"The config, instead of $HOLDFAST_CONFIG, ./holdfast.toml or the one in the user's config directory."`
 	OnDemo bool   `name:"demo" help:"Speak to the daemon that holdfast demo has started, or work on its store."`
 
 	Run      runCmd      `cmd:"" default:"1" help:"Run the daemon. This is what happens without a command."`
@@ -50,6 +50,11 @@ type call struct {
 	crash  func(point string) // engine.Parts.Crash; only the child process of a test sets it
 }
 
+// verb is what every command of the grammar can do.
+type verb interface {
+	Run(*call) error
+}
+
 // errSaid ends a command whose output has said already what is wrong.
 var errSaid = errors.New("said already")
 
@@ -57,19 +62,17 @@ var errSaid = errors.New("said already")
 // that was not understood.
 func holdfast(args []string, p place, out, errOut io.Writer) int {
 	var g grammar
-	parser, err := kong.New(&g, kong.Name("holdfast"), kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Description("A self-hosted agent daemon that never loses a turn.\n\nStart it without anything to try it: it takes the first model it finds, "+
-			"or a built-in one, and prints a link to its page."))
-	if err != nil {
-		fmt.Fprintln(errOut, "holdfast:", err)
-		return 2
-	}
-	line, err := parser.Parse(args)
-	if err != nil {
+	line, err := cli.Parse[verb]("holdfast", "A self-hosted agent daemon that never loses a turn.\n\nStart it without anything to try it: it takes the first model it finds, "+
+		"or a built-in one, and prints a link to its page.", &g, args)
+	switch {
+	case err != nil:
 		fmt.Fprintf(errOut, "holdfast: %v\nTry: holdfast --help\n", err)
 		return 2
+	case line.Help != "":
+		fmt.Fprint(out, line.Help)
+		return 0
 	}
-	err = line.Run(&call{place: p, config: g.Config, demo: g.OnDemo, in: os.Stdin, out: out, err: errOut, now: time.Now})
+	err = line.Command.Run(&call{place: p, config: g.Config, demo: g.OnDemo, in: os.Stdin, out: out, err: errOut, now: time.Now})
 	switch {
 	case err == nil:
 		return 0

@@ -197,7 +197,7 @@ func TestLinesNotUnderstood(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"trns"}, `unexpected argument trns, did you mean one of "turns", "turn"?`},
+		{[]string{"trns"}, `unexpected argument trns, did you mean "turns"?`},
 		{[]string{"turns", "--state", "asleep"}, `"asleep" is no state; use queued, running, retrying, parked, rearming, owed or done`},
 		{[]string{"turns", "--older-than", "soon"}, `"soon" is not a length of time`},
 		{[]string{"turn"}, `expected "<id>"`},
