@@ -61,7 +61,7 @@ func parked(b *testing.B, dir string, n int, first time.Time, over time.Duration
 				a, err := s.Admit(store.Admission{At: store.At(time.Now()), Bot: "bot", Key: fmt.Sprint(i), Kind: "message", Surface: "web", Channel: fmt.Sprint(i), Person: "p", Text: "hello", Lane: "durable"})
 				at := store.At(first.Add(over * time.Duration(i) / time.Duration(n)))
 				if err == nil {
-					_, err = s.WaitTurn(store.Waiting{Turn: a.Turn, At: store.At(time.Now()), State: store.Parked, Wait: store.Wait{RetryAt: at, From: "backoff", MS: 1000}, FirstFailed: store.At(time.Now())})
+					_, err = s.WaitTurn(store.Waiting{Turn: a.Turn, At: store.At(time.Now()), State: store.Parked, Wait: store.Wait{RetryAt: at, From: "backoff", MS: int64(at - store.At(time.Now()))}, FirstFailed: store.At(time.Now())})
 				}
 				if err != nil {
 					b.Error(err)

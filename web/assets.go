@@ -12,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // assets are the files of the page, in memory as they are sent. The build leaves stable names; here
@@ -24,10 +25,10 @@ type assets struct {
 
 // file is one file, plain and compressed.
 type file struct {
-	kind string
-	etag string
-	body []byte
-	gzip []byte // nil if it would not be smaller
+	kind   string
+	etag   string
+	body   []byte
+	packed func() []byte // by gzip, made when first asked for: a start does not wait for it; nil if that is not smaller
 }
 
 // loadAssets reads a built page: index.html at its root, which names the others as /assets/NAME.
@@ -72,14 +73,18 @@ func withHash(name string, body []byte) string {
 
 func newFile(name string, body []byte) file {
 	sum := sha256.Sum256(body)
-	f := file{kind: kindOf(name), etag: hex.EncodeToString(sum[:16]), body: body}
+	return file{kind: kindOf(name), etag: hex.EncodeToString(sum[:16]), body: body, packed: sync.OnceValue(func() []byte { return pack(body) })}
+}
+
+// pack is a body by gzip; nil if that is not smaller.
+func pack(body []byte) []byte {
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression) // the level is valid
 	z.Write(body)                                           // a Buffer takes everything
-	if z.Close() == nil && buf.Len() < len(body) {
-		f.gzip = buf.Bytes()
+	if z.Close() != nil || buf.Len() >= len(body) {
+		return nil
 	}
-	return f
+	return buf.Bytes()
 }
 
 // kindOf does not ask the machine's table of types for the files that matter.
@@ -121,10 +126,10 @@ func (s *Server) handleAsset(w http.ResponseWriter, r *http.Request) {
 func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	body, etag := f.body, `"`+f.etag+`"`
 	h := w.Header()
-	if f.gzip != nil {
-		h.Add("Vary", "Accept-Encoding")
-		if acceptsGzip(r.Header.Get("Accept-Encoding")) {
-			body, etag = f.gzip, `"`+f.etag+`-gz"`
+	h.Add("Vary", "Accept-Encoding")
+	if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		if packed := f.packed(); packed != nil {
+			body, etag = packed, `"`+f.etag+`-gz"`
 			h.Set("Content-Encoding", "gzip")
 		}
 	}
