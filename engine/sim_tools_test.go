@@ -182,6 +182,3 @@ func (s *sim) approveAll() {
 
 // callWords are what a model may call, for scripts.
 var callWords = []string{"call:look", "call:put", "call:write", "call:ask", "call:put+write", "call:look+ask", "call:write+write", "call:nothing"}
-
-// isCall reports a reply that calls tools.
-func isCall(word string) bool { return strings.HasPrefix(word, "call") }
