@@ -286,8 +286,8 @@ func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	asked := body.Messages[len(body.Messages)-1].Content
-	lines := slices.DeleteFunc(strings.Split(asked, "\n\n"), func(line string) bool { return strings.HasPrefix(line, "[Holdfast") })
-	asked = strings.Join(lines, "\n\n")
+	lines := append([]string{"what I was told before"}, slices.DeleteFunc(strings.Split(asked, "\n\n"), func(line string) bool { return strings.HasPrefix(line, "[Holdfast") })...)
+	asked = strings.Join(lines[1:], "\n\n")
 	m.mu.Lock()
 	m.count++
 	n := m.count

@@ -32,7 +32,7 @@ func (e *Engine) askApproval(ctx context.Context, r *run, t *store.Turn, calls [
 	if err != nil {
 		return e.fail(ctx, r, "cannot answer this: the model's call of a tool cannot be read")
 	}
-	text := "May I do this? " + inWords(asked) + " — say “!approve” or “!deny”."
+	text := "May I do this? Say “!approve” or “!deny”.\n" + e.inWords(t.ID, asked)
 	w := store.Waiting{
 		Turn: t.ID, At: e.now(), State: store.Parked, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
 		Wait: store.Wait{From: "approval"}, Reason: store.Reason{Why: "approval", Text: text}, Told: store.Told{Ask: &store.Approval{Kind: postApproval, Calls: body}},
@@ -56,15 +56,8 @@ func (e *Engine) askApproval(ctx context.Context, r *run, t *store.Turn, calls [
 	if len(w.Posts) > 0 {
 		e.logNotice(t, &w.Posts[0], old != nil)
 	}
-	e.Log.Info("turn parked", "turn", t.ID.String(), "retry_at", nil, "parks", t.Parks)
+	e.Log.Info("turn parked", "turn", t.ID.String(), "retry_at", "", "parks", t.Parks)
 	return over
-}
-
-func titleOf(title, name string) string {
-	if title != "" {
-		return title
-	}
-	return name
 }
 
 // Decision is a person's word on an approval.
@@ -76,7 +69,7 @@ type Decision struct {
 }
 
 // Decide stores a person's word, with who said it and when, and lets the turn go on. It is for who has asked
-// the question (a visitor aside) and for operators: ErrNotYours else. store.ErrSettled, with the turn
+// the question and for operators: ErrNotYours else. store.ErrSettled, with the turn
 // as it is, if it was decided before or the turn has ended.
 func (e *Engine) Decide(ctx context.Context, d Decision) (store.Turn, error) {
 	if err := ctx.Err(); err != nil {
@@ -89,9 +82,6 @@ func (e *Engine) Decide(ctx context.Context, d Decision) (store.Turn, error) {
 	before, err := e.ordered(ctx, Order{Turn: a.Turn, By: d.By})
 	if err != nil {
 		return before, err
-	}
-	if d.By != "" && IsVisitor(d.By) {
-		return before, ErrNotYours
 	}
 	var asked []askedCall
 	if err := json.Unmarshal(a.Calls, &asked); err != nil {
@@ -152,11 +142,15 @@ func (e *Engine) sayDecide(ctx context.Context, by store.Turn, allow bool) (stri
 		if open[i].Reason.Why != "approval" || !Waits(open[i].State) {
 			continue
 		}
-		switch _, err := e.decideOn(ctx, open[i].ID, postApproval, by.Person, allow); {
+		a, err := e.openApproval(open[i])
+		if err != nil || a == nil || a.Kind != postApproval {
+			continue
+		}
+		switch _, err := e.Decide(ctx, Decision{Approval: a.ID, By: by.Person, Allow: allow}); {
 		case err == nil && allow:
-			return "Approved.", nil
+			return "Approved:\n" + e.inWords(open[i].ID, a.asked()), nil
 		case err == nil:
-			return "Not approved.", nil
+			return "Not approved:\n" + e.inWords(open[i].ID, a.asked()), nil
 		case errors.Is(err, ErrNotYours):
 			foreign = true
 		case !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrSettled):

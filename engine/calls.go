@@ -88,6 +88,14 @@ func approvalShape(a store.Approval) *ApprovalShape {
 	return shape
 }
 
+// asked is its calls as they are stored.
+func (a *ApprovalShape) asked() (list []askedCall) {
+	for _, c := range a.Calls {
+		list = append(list, askedCall{Key: c.Key, Name: c.Name, Title: c.Title, Arguments: json.RawMessage(c.Arguments), Destructive: c.Destructive})
+	}
+	return list
+}
+
 // state is how a call stands.
 func (c *toolCall) state(t store.Turn, open *ApprovalShape) string {
 	switch {
@@ -103,6 +111,8 @@ func (c *toolCall) state(t store.Turn, open *ApprovalShape) string {
 		return "asked"
 	case t.State == store.Done && c.called != nil && !c.called.repeatable():
 		return "unknown"
+	case t.State == store.Done && c.called == nil:
+		return "denied" // it was never made
 	case t.State == store.Done:
 		return "failed"
 	}

@@ -99,6 +99,7 @@ type Engine struct {
 	tally     tally
 	lines     map[string]SurfaceShape
 	windows   map[string]windowSeen  // by PROVIDER/MODEL
+	cramped   map[string]bool        // bots whose instructions and tools leave little room: told once
 	open      map[string]store.Alert // alerts not cleared, by "KIND|SUBJECT"
 	streak    map[string]int         // bot → exhaustions in a row
 	spending  spending
@@ -122,7 +123,7 @@ func New(p Parts) (*Engine, error) {
 	}
 	e := &Engine{
 		Parts: p, surfaces: map[string]Surface{}, wheel: wheel.New(wheel.Config{Wall: p.Wall}), sched: newSchedule(p.Config.Workers),
-		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, windows: map[string]windowSeen{}, open: map[string]store.Alert{}, streak: map[string]int{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
+		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, windows: map[string]windowSeen{}, cramped: map[string]bool{}, open: map[string]store.Alert{}, streak: map[string]int{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
 		ready: errors.New("timers are not loaded yet"),
 	}
 	for _, s := range p.Surfaces {

@@ -217,6 +217,13 @@ func (e *Engine) goOn(ctx context.Context, r *run, t *store.Turn, bot *Bot, j ju
 	return over, true
 }
 
+// storeWorks is told of a fact that was written: what kept the store from that is past. Engine.mu is held.
+func (e *Engine) storeWorks() {
+	if _, open := e.open[alertStore+"|store"]; open {
+		e.runs.Go(func() { e.clear(alertStore, "store") })
+	}
+}
+
 // follow takes a turn's new row over and keeps the counters in step.
 func (e *Engine) follow(t *store.Turn, moved store.Turn) {
 	e.mu.Lock()
@@ -224,8 +231,6 @@ func (e *Engine) follow(t *store.Turn, moved store.Turn) {
 	e.tally.move(moved.Was, moved.State)
 	e.tally.wait(t, &moved)
 	e.leaveGate(t)
-	if _, open := e.open[alertStore+"|store"]; open {
-		e.runs.Go(func() { e.clear(alertStore, "store") })
-	}
+	e.storeWorks()
 	*t = moved
 }

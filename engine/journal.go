@@ -31,7 +31,8 @@ type calledStep struct {
 
 // decidedStep is the journal's line of a person's word on calls.
 type decidedStep struct {
-	Keys  []string `json:"keys"`
+	Keys  []string `json:"keys,omitempty"`
+	All   bool     `json:"all,omitzero"` // instead: all calls so far
 	Allow bool     `json:"allow"`
 	By    string   `json:"by,omitzero"` // "" = an operator
 }
@@ -142,6 +143,11 @@ func toolCalls(turn store.ID, steps []store.Step) (list []*toolCall) {
 		case "decided":
 			var b decidedStep
 			_ = json.Unmarshal(s.Body, &b)
+			for _, c := range list {
+				if b.All {
+					c.decided = &b
+				}
+			}
 			for _, key := range b.Keys {
 				if c := callOf(list, key, ""); c != nil {
 					c.decided = &b

@@ -47,6 +47,9 @@ func (e *Engine) Stop(ctx context.Context, o Order) (store.Turn, error) {
 	if err := e.answerPosts(&told, &s); err != nil {
 		return t, err
 	}
+	if err := e.tellCutOff(&t, &s); err != nil {
+		return t, err
+	}
 	done, err := e.Store.SettleTurn(s)
 	if errors.Is(err, store.ErrSettled) {
 		return e.Store.Turn(t.ID)

@@ -24,6 +24,17 @@ func (e *Engine) Unpause(ctx context.Context, target string, c *store.Command) e
 	return e.setPaused(ctx, target, false, c)
 }
 
+// pausedFor is the gate at which a turn waits before it acts, nil if nothing pauses its bot, or the model
+// that it was at.
+func (e *Engine) pausedFor(t *store.Turn, model string) *gate {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if model == "" {
+		model = t.Model
+	}
+	return e.pausedBy(t.Bot, model)
+}
+
 // Paused reads what is paused; "" is everything.
 func (e *Engine) Paused() []string {
 	e.mu.Lock()

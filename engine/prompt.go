@@ -113,8 +113,12 @@ func (p *prompted) exchange(x store.Exchange) {
 			said = p.heard(said, s.N)
 		}
 	}
-	for len(p.open) > 0 { // it was ended in the middle of its calls
-		p.result(p.open[0], "[Holdfast: the turn was ended before this call had a result.]")
+	missing := "[Holdfast: the turn was ended before this call had a result.]"
+	if x.Outcome == "" { // an older turn, which waits
+		missing = "[Holdfast: this call waits for a person's approval; it is not made yet.]"
+	}
+	for len(p.open) > 0 {
+		p.result(p.open[0], missing)
 	}
 	p.heard(said, math.MaxInt)
 	switch {
@@ -211,4 +215,24 @@ func toolsSize(tools []llm.Tool) (n int) {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
 	return n
+}
+
+// leastRoom is the part of a budget that a conversation has, whatever instructions and tools take: one
+// in so many.
+const leastRoom = 4
+
+// roomFor is what is left of a budget for the conversation, in bytes. Where instructions and tools take
+// nearly all of it, or more, the conversation has a part of it all the same, and the log says so once.
+func (e *Engine) roomFor(bot *Bot, budget, taken int) int {
+	if least := max(budget/leastRoom, 1); budget-taken < least {
+		e.mu.Lock()
+		told := e.cramped[bot.Name]
+		e.cramped[bot.Name] = true
+		e.mu.Unlock()
+		if !told {
+			e.Log.Warn("instructions and tools leave little room for the conversation; raise context_tokens, or give the bot fewer tools", "bot", bot.Name, "bytes", taken, "budget", budget)
+		}
+		return least
+	}
+	return budget - taken
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"holdfast/engine/llm"
 	"holdfast/store"
 )
 
@@ -39,8 +40,8 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	}
 	a, err := e.Store.Admit(store.Admission{
 		At: e.now(), Bot: in.Bot, Key: in.Key, Kind: in.Kind, Surface: in.Surface, Channel: in.Channel, Thread: in.Thread, Title: in.Title,
-		Person: in.Person, Name: in.Name, Text: withDropped(in), Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0, Usage: used, Command: in.Command,
-		Own: in.Own, Supersedes: in.supersedes, Tick: in.tick, RepeatOf: in.repeatOf,
+		Person: in.Person, Name: in.Name, Text: withDropped(in), Lane: in.Lane, Merge: e.Config.Merge && word == "" && in.supersedes == 0 && len(in.calls) == 0, Usage: used, Command: in.Command,
+		Own: in.Own, Supersedes: in.supersedes, Journal: e.firstLines(in), Calls: len(in.calls), Tick: in.tick, RepeatOf: in.repeatOf,
 	})
 	if err != nil || a.Duplicate {
 		e.untake(used)
@@ -62,6 +63,18 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 	}
 	e.wake(a.Turn, a.Conversation, wokenBy(in.Kind), 0, false)
 	return a, nil
+}
+
+// firstLines is the journal that a turn begins with, nil for most.
+func (e *Engine) firstLines(in Incoming) []*store.Step {
+	if len(in.calls) == 0 {
+		return nil
+	}
+	var reply replyStep
+	for i, c := range in.calls {
+		reply.Calls = append(reply.Calls, llm.Call{ID: fmt.Sprint("do_", i), Name: c.Name, Arguments: c.Arguments})
+	}
+	return []*store.Step{line("reply", e.now(), reply), line("decided", e.now(), in.decided)}
 }
 
 // withDropped is what was said, and what came with it that a model cannot read: the person is to be

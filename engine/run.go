@@ -162,7 +162,7 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 		e.logResumed(r, t)
 	}
 	r.begun = true
-	if t.Requests > 0 { // the last run may have been cut between a call and its result
+	if t.Requests > 0 || t.Calls > 0 { // the last run may have been cut between a call and its result
 		if v, goOn := e.answerCalls(ctx, r, &t, bot); !goOn {
 			return v
 		}

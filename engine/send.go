@@ -73,7 +73,7 @@ func (e *Engine) prepare(ctx context.Context, r *run, t *store.Turn, bot *Bot) e
 		return err
 	}
 	offered := r.tools.offered()
-	budget := e.promptBudget(r, t, bot, history, e.window(ctx, r.model, bot)) - len(bot.Instructions) - toolsSize(offered)
+	budget := e.roomFor(bot, e.promptBudget(r, t, bot, history, e.window(ctx, r.model, bot)), len(bot.Instructions)+toolsSize(offered))
 	said := unheard(r.earlier.said, history, budget/earlierShare)
 	budget -= sizeOf(said)
 	history = sinceFreshStart(withoutSuperseded(history))

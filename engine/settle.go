@@ -210,6 +210,7 @@ func (e *Engine) settled(t *store.Turn, done store.Turn) {
 	e.mu.Lock()
 	e.tally.move(done.Was, store.Done)
 	e.tally.settled[done.Outcome]++
+	e.storeWorks()
 	e.leaveGate(t)
 	e.mu.Unlock()
 	*t = done

@@ -66,7 +66,9 @@ type Incoming struct {
 	Own     bool           // web: only into a chat that Person has begun, or a new one; store.ErrNotFound else
 	Command *store.Command // web: makes it idempotent by command id
 
-	supersedes store.ID    // see again.go
-	tick       *store.Tick // the schedule that sends it
-	repeatOf   store.ID    // its last turn, if that is not done
+	supersedes store.ID     // see again.go
+	calls      []askedCall  // that the turn begins with, and
+	decided    *decidedStep // the person's word on them; see unknown.go
+	tick       *store.Tick  // the schedule that sends it
+	repeatOf   store.ID     // its last turn, if that is not done
 }

@@ -315,8 +315,12 @@ func TestStopEndsTools(t *testing.T) {
 		h.want(asks, store.Parked)
 		h.say("ann", "!stop")
 		h.settled(asks, s(1))
-		if open, err := h.store.OpenApprovals(10); err != nil || len(open) != 0 {
-			t.Errorf("%v, %v", open, err)
+		open, err := h.store.OpenApprovals(10)
+		if err != nil || len(open) != 1 || open[0].Turn != id || open[0].Kind != postUnknown {
+			t.Errorf("what was cut off is asked about, and nothing else: %v, %v", open, err)
+		}
+		if said := strings.Join(h.transcript(), "\n"); strings.Count(said, "cannot tell whether it happened") != 1 {
+			t.Errorf("%s", said)
 		}
 		h.settled(h.say("ann", "and now?"), s(1))
 		all := h.bodies()
@@ -377,7 +381,7 @@ func TestUnknownIsDoneOrLeft(t *testing.T) {
 		var tools map[string]*fakeTool
 		inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
 			tools["write"].plan = []any{errors.New("lost"), errors.New("lost")}
-			h.models.play("call:write+write", "ok:I do not know", "call:write", "ok:now it is done")
+			h.models.play("call:write+write", "ok:I do not know", "ok:now it is done")
 			id := h.say("ann", "do it")
 			if done := h.settled(id, s(2)); done.Text != "I do not know" {
 				t.Fatalf("%+v", done)
@@ -401,7 +405,7 @@ func TestUnknownIsDoneOrLeft(t *testing.T) {
 				}
 			}
 			h.wait(s(2))
-			if n := len(tools["write"].calls()); n != map[string]int{"again": 3, "leave": 2}[do] {
+			if n := len(tools["write"].calls()); n != map[string]int{"again": 4, "leave": 2}[do] {
 				t.Errorf("%s: %d calls", do, n)
 			}
 			all := h.transcript()
@@ -409,5 +413,103 @@ func TestUnknownIsDoneOrLeft(t *testing.T) {
 				t.Errorf("%q", all)
 			}
 		})
+	}
+}
+
+// However much instructions and tools take, the conversation has its part of the context; the log says so once.
+func TestInstructionsLargerThanTheContext(t *testing.T) {
+	inHouse(t, func(p *Parts) {
+		p.Bots[0].ContextTokens = 250
+		p.Bots[0].Instructions = strings.Repeat("Be kind. ", 500)
+	}, func(h *house) {
+		for range 6 {
+			if done := h.settled(h.say("ann", strings.Repeat("a", 90)), s(2)); done.Outcome != store.Answered {
+				t.Fatalf("%+v\n%s", done, h.log)
+			}
+		}
+		if said := h.log.with("leave little room"); len(said) != 1 {
+			t.Errorf("%q", said)
+		}
+	})
+}
+
+// A pause holds what acts as well, also what a person has approved meanwhile.
+func TestPauseHoldsTools(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+		h.models.play("call:ask", "ok:done")
+		id := h.say("ann", "do it")
+		h.wait(s(1))
+		if err := h.engine.Pause(t.Context(), "", nil); err != nil {
+			t.Fatal(err)
+		}
+		h.say("ann", "!approve")
+		h.wait(time.Minute)
+		if w := h.want(id, store.Parked); len(tools["ask"].calls()) != 0 || w.Gate == "" {
+			t.Errorf("%d calls, %+v", len(tools["ask"].calls()), w)
+		}
+		h.crash()
+		h.start()
+		h.wait(time.Minute)
+		if len(tools["ask"].calls()) != 0 {
+			t.Error("called after a restart")
+		}
+		if err := h.engine.Unpause(t.Context(), "", nil); err != nil {
+			t.Fatal(err)
+		}
+		if done := h.settled(id, s(5)); done.Text != "done" || len(tools["ask"].calls()) != 1 {
+			t.Errorf("%+v, %d calls", done, len(tools["ask"].calls()))
+		}
+	})
+}
+
+// Approvals that wait lock nobody out, tell the model of a later message that they do, and a decision names what it is about.
+func TestApprovalsKeepNobodyWaiting(t *testing.T) {
+	inHouse(t, func(p *Parts) { withTools(p); p.Retry.MaxWaiting = 2 }, func(h *house) {
+		h.models.play("call:ask", "call:ask", "call:ask", "ok:an answer")
+		for i := range 3 {
+			id := h.sayIn(fmt.Sprint("room", i), "ann", "do it")
+			h.wait(s(1))
+			h.want(id, store.Parked)
+		}
+		if done := h.settled(h.sayIn("room2", "ann", "and?"), s(5)); done.Text != "an answer" {
+			t.Errorf("%+v", done)
+		}
+		all := h.bodies()
+		if last := all[len(all)-1]; !strings.HasPrefix(last, "user: do it\nassistant: \ntool: [Holdfast: this call waits for a person's approval") {
+			t.Errorf("%q", last)
+		}
+		h.models.play("ok:done")
+		if done := h.settled(h.sayIn("room1", "ann", "!approve"), s(5)); done.Text != "Approved:\n• ask" {
+			t.Errorf("%q", done.Text)
+		}
+	})
+}
+
+// A visitor is not asked what he may not decide.
+func TestVisitorsApproveNothing(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p); p.PublicTools = []string{"box"} }, func(h *house) {
+		h.models.play("call:ask", "ok:done")
+		if done := h.settled(h.say(CodePerson+"alice", "do it"), s(5)); done.Text != "done" || len(tools["ask"].calls()) != 0 {
+			t.Errorf("%+v", done)
+		}
+		all := h.bodies()
+		if !strings.Contains(all[len(all)-1], notPossible) {
+			t.Errorf("%q", all[len(all)-1])
+		}
+	})
+}
+
+// What people are asked is in words, does no harm, and says what of it is not shown.
+func TestCallsInWords(t *testing.T) {
+	e := &Engine{Parts: Parts{PublicURL: "http://x/"}}
+	calls := []askedCall{
+		{Name: "mail_send", Title: "Send mail", Arguments: []byte(`{"to":"<!channel> @everyone","n":[1,"<b>"]}`)},
+		{Name: "mail_send", Arguments: []byte(`{"text":"` + strings.Repeat("x", 700) + `"}`)},
+	}
+	want := "• Send mail: n ［1,\"‹b›\"］, to “‹!channel› @\u200beveryone”\n• mail_send: text “" + strings.Repeat("x", 594) + " … (107 characters not shown here)\nAll of it: http://x/turns/" + store.ID(1).String()
+	if got := e.inWords(store.ID(1), calls); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

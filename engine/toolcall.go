@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"holdfast/engine/tool"
@@ -72,20 +71,6 @@ func (e *Engine) callOnce(ctx context.Context, x job, call tool.Call) (result to
 	return result, err
 }
 
-// argumentsShown is how many characters of a call's arguments a message to people shows.
-const argumentsShown = 400
-
-// harmless makes a text that a model has written fit to stand in a message of ours: one line, nobody
-// is pinged, nothing of it is taken for markup.
-func harmless(text string, most int) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
-	text = strings.NewReplacer("<", "‹", ">", "›", "@", "@\u200b", "`", "′", "*", "∗", "_", "\u200b_", "[", "［", "]", "］", "~", "∼", "|", "｜", "\u202e", "", "\u202d", "").Replace(text)
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
-
 // progress keeps what a tool says of a call under way, for who looks; "" = nothing more.
 func (e *Engine) progress(r *run, key, text string) {
 	r.mu.Lock()
@@ -97,7 +82,7 @@ func (e *Engine) progress(r *run, key, text string) {
 		r.progress = map[string]string{}
 		fallthrough
 	default:
-		r.progress[key] = harmless(text, 200)
+		r.progress[key], _ = harmless(text, 200)
 	}
 }
 

@@ -33,6 +33,9 @@ func (e *Engine) answerCalls(ctx context.Context, r *run, t *store.Turn, bot *Bo
 	if len(open) == 0 {
 		return over, true
 	}
+	if p := e.pausedFor(t, r.model); p != nil { // a pause holds what acts as well
+		return e.waitAtGate(ctx, r, p, t), false
+	}
 	box := r.toolbox(ctx, e, t, bot)
 	var ask []*toolCall
 	jobs := jobs{run: r, turn: t}
@@ -52,7 +55,7 @@ func (e *Engine) answerCalls(ctx context.Context, r *run, t *store.Turn, bot *Bo
 			jobs.calls = append(jobs.calls, job{c, box.tools[c.Name], spec})
 		case c.decided != nil:
 			jobs.known = append(jobs.known, knownResult{c, resultStep{Text: deniedText(c.decided.By), Failed: true, Denied: true}})
-		case t.Lane == failFast:
+		case t.Lane == failFast || IsVisitor(t.Person):
 			jobs.known = append(jobs.known, knownResult{c, resultStep{Text: notPossible, Failed: true, Denied: true}})
 		default:
 			ask = append(ask, c)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
 	"holdfast/store"
 )
@@ -21,21 +19,31 @@ const unknownPart = 1000
 // askUnknown is the question about a turn's calls that were cut off, with one more, and the post that
 // asks it.
 func (e *Engine) askUnknown(t *store.Turn, c *toolCall) (*store.Approval, []store.Post) {
+	var before []askedCall
+	if open, err := e.Store.OpenApproval(t.ID, postUnknown); err == nil {
+		_ = json.Unmarshal(open.Calls, &before) // of our own making
+	}
+	return e.askAbout(t, append(before, cutOff(c)))
+}
+
+// cutOff is a call as the question has it.
+func cutOff(c *toolCall) askedCall {
 	one := askedCall{Key: c.key, Name: c.Name, Arguments: c.Arguments}
 	if c.called != nil {
 		one.Title, one.Destructive = c.called.Title, c.called.Destructive
 	}
-	asked := []askedCall{one}
-	if open, err := e.Store.OpenApproval(t.ID, postUnknown); err == nil {
-		var before []askedCall
-		_ = json.Unmarshal(open.Calls, &before) // of our own making
-		asked = append(before, one)
-	}
+	return one
+}
+
+func (e *Engine) askAbout(t *store.Turn, asked []askedCall) (*store.Approval, []store.Post) {
 	body, err := json.Marshal(asked)
 	if err != nil {
 		return nil, nil // of strings and valid JSON: cannot happen
 	}
-	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Part: unknownPart, Kind: postUnknown, State: "pending", Text: "I was cut off while doing this, and cannot tell whether it happened: " + inWords(asked)}
+	post := store.Post{
+		Turn: t.ID, Conversation: t.Conversation, Part: unknownPart, Kind: postUnknown, State: "pending",
+		Text: "I was cut off while doing this, and cannot tell whether it happened:\n" + e.inWords(t.ID, asked),
+	}
 	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
 		post.State = "done"
 	}
@@ -43,15 +51,6 @@ func (e *Engine) askUnknown(t *store.Turn, c *toolCall) (*store.Approval, []stor
 		post.ID, post.Handle = old.ID, old.Handle
 	}
 	return &store.Approval{Kind: postUnknown, Calls: body}, []store.Post{post}
-}
-
-// inWords is a list of calls in one line that does no harm.
-func inWords(calls []askedCall) string {
-	var words []string
-	for _, c := range calls {
-		words = append(words, harmless(titleOf(c.Title, c.Name), 80)+" "+harmless(string(c.Arguments), argumentsShown))
-	}
-	return strings.Join(words, "; ")
 }
 
 // unknownPost is the post that tells of a turn's calls that were cut off, nil if there is none.
@@ -65,8 +64,8 @@ func (e *Engine) unknownPost(turn store.ID) (*store.Post, error) {
 	return nil, err
 }
 
-// decideUnknown has calls that were cut off done after all, by a turn of its own that says so to the
-// model, or leaves them. The turn is made first: its key makes it one, whatever happens in between.
+// decideUnknown has calls that were cut off done after all, by a turn of its own whose journal begins with
+// them, or leaves them. The turn is made first: its key makes it one, whatever happens in between.
 func (e *Engine) decideUnknown(ctx context.Context, d Decision, t store.Turn, asked []askedCall) (store.Turn, error) {
 	a, err := e.Store.Approval(d.Approval)
 	if err != nil {
@@ -75,12 +74,12 @@ func (e *Engine) decideUnknown(ctx context.Context, d Decision, t store.Turn, as
 	if a.Decided != 0 {
 		return t, store.ErrSettled
 	}
-	said := "Left as it is: " + inWords(asked)
+	said := "Left as it is:\n" + e.inWords(t.ID, asked)
 	if d.Allow {
-		said = "Asked for again: " + inWords(asked)
+		said = "Done after all:\n" + e.inWords(t.ID, asked)
 		_, err := e.Receive(ctx, Incoming{
 			Bot: t.Bot, Surface: t.Surface, Channel: t.Channel, Thread: t.Thread, Key: "do:" + a.ID.String(), Kind: kindButton, Person: t.Person, Lane: t.Lane, Trusted: d.By == "",
-			Text: fmt.Sprintf("[Holdfast: these calls were cut off, and may or may not have happened. You are asked to make them now: %s]", calls(asked)),
+			Text: "[Holdfast: these calls were cut off before, and may or may not have happened. They are made now, since a person has asked for it; say what has come of them.]", calls: asked, decided: &decidedStep{All: true, Allow: true, By: d.By},
 		})
 		if err != nil {
 			return t, err
@@ -104,11 +103,30 @@ func (e *Engine) decideUnknown(ctx context.Context, d Decision, t store.Turn, as
 	return after, err
 }
 
-// calls are calls as a model reads them.
-func calls(asked []askedCall) string {
-	var words []string
-	for _, c := range asked {
-		words = append(words, c.Name+" with "+string(c.Arguments))
+// tellCutOff adds the question about calls that a stop cuts off and of which nobody knows then whether
+// they have happened.
+func (e *Engine) tellCutOff(t *store.Turn, s *store.Settled) error {
+	if t.Calls == 0 {
+		return nil
 	}
-	return strings.Join(words, "; ")
+	steps, err := e.Store.Steps(t.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range openCalls(toolCalls(t.ID, steps)) {
+		if c.called == nil || c.called.repeatable() {
+			continue
+		}
+		var posts []store.Post
+		if s.Ask == nil {
+			s.Ask, posts = e.askUnknown(t, c)
+			s.Posts = append(s.Posts, posts...)
+			continue
+		}
+		var asked []askedCall
+		_ = json.Unmarshal(s.Ask.Calls, &asked)
+		s.Ask, posts = e.askAbout(t, append(asked, cutOff(c)))
+		s.Posts[len(s.Posts)-1].Text = posts[0].Text
+	}
+	return nil
 }

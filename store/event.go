@@ -33,6 +33,9 @@ type Admission struct {
 	Usage   Usage // a count that this message adds to; N 0 = none
 	Command *Command
 
+	Journal []*Step // lines that the new turn's journal begins with, and
+	Calls   int     // how many calls of tools they hold
+
 	Supersedes ID   // the turn that this one takes the place of, with all that came after it; 0 = none
 	Own        bool // on the web: only into a chat that Person has begun, or a new one
 
@@ -220,6 +223,14 @@ func (f *fact) admitTurn(a Admission, out Admitted) error {
 	}
 	if err == nil {
 		err = f.changed(object{kind: kindMessage, id: out.Turn})
+	}
+	for _, p := range a.Journal {
+		if err == nil {
+			err = f.addStep(out.Turn, p)
+		}
+	}
+	if err == nil && a.Calls > 0 {
+		err = f.must(`UPDATE turns SET calls = ? WHERE id = ?`, a.Calls, out.Turn)
 	}
 	if err == nil && out.Into != 0 {
 		err = f.changed(object{kind: kindTurn, id: out.Into})

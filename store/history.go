@@ -21,11 +21,11 @@ type Exchange struct {
 // shown chooses the turns of a history: settled ones and the one under way, without merged ones. What
 // is read with them comes by CROSS JOIN, which keeps SQLite from walking through the other table.
 const shown = `WITH h AS (SELECT id FROM turns WHERE conversation = ? AND id <= ? AND outcome <> 'merged'
-	AND (state = 'done' OR id = ?) ORDER BY id DESC LIMIT ?) `
+	AND (state = 'done' OR id = ? OR state = 'parked' AND reason_why = 'approval') ORDER BY id DESC LIMIT ?) `
 
 // History reads the exchanges of a conversation up to and with turn, oldest first, at most limit
 // of them; merged turns are left out, since their events stand with the older turn, and so are
-// others that are not done. Everything comes from one snapshot.
+// others that are not done, those aside that wait for a person's word. Everything comes from one snapshot.
 func (s *Store) History(conversation, turn ID, limit int) (list []Exchange, err error) {
 	err = s.view(func(c *conn) error {
 		list, err = c.exchanges(conversation, turn, limit)

@@ -30,10 +30,11 @@ func (s *Store) UsageOn(day string) (counts map[string]int64, err error) {
 	return counts, wrap("read usage", err)
 }
 
-// WaitingOf counts the waiting turns of a person, over all conversations.
+// WaitingOf counts the waiting turns of a person, over all conversations; those that wait for an approval
+// aside, which keep nobody waiting.
 func (s *Store) WaitingOf(person string) (n int, err error) {
 	err = s.read(func(c *conn) error {
-		return c.one(`SELECT count(*) FROM turns WHERE person = ? AND ended = 0 AND state IN ('retrying', 'parked', 'rearming', 'owed')`, person).Scan(&n)
+		return c.one(`SELECT count(*) FROM turns WHERE person = ? AND ended = 0 AND state IN ('retrying', 'parked', 'rearming', 'owed') AND reason_why <> 'approval'`, person).Scan(&n)
 	})
 	return n, wrap("count a person's waiting turns", err)
 }
