@@ -187,7 +187,7 @@ func TestHostileTextOverARealDaemon(t *testing.T) {
 	chat := strings.TrimPrefix(webtest.Eval[string](tab, "location.pathname"), "/chats/")
 	big := strings.Repeat("All work and no play. ", 1<<20/22)
 	p.mustSend("big", chat, big)
-	tab.Wait(`document.querySelectorAll(".bubble .foot").length === 2`)
+	tab.Wait(`document.querySelectorAll(".bubble .foot").length === 2 && [...document.querySelectorAll(".bubble .md")].at(-1).textContent.length > 100`)
 	for _, e := range []string{".said", ".bubble .md"} {
 		if n := webtest.Eval[int](tab, `[...document.querySelectorAll("`+e+`")].at(-1).textContent.length`); n < 1<<20-100 {
 			t.Errorf("%s shows %d of %d characters", e, n, len(big))
