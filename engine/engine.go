@@ -106,6 +106,7 @@ type Engine struct {
 	paused    []string // targets; "" = everything
 	ready     error    // nil once timers are loaded
 	ledger    ledger
+	setBack   bool // the clock stands before what the last process wrote; set by load
 	loaded    bool // gates and timers are in: turns may be made ready
 	stopping  bool
 }

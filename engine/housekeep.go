@@ -22,6 +22,27 @@ func (e *Engine) verify(ctx context.Context) {
 	}
 }
 
+// clampAtStart follows a step of the clock backwards that was made while no process ran: nothing may
+// lie further ahead than its own wait. It reads all that waits; without such a step, which shows in the
+// times of what was last written, nothing can lie there, and a start does not read it.
+func (e *Engine) clampAtStart() {
+	if !e.setBack {
+		e.replan(e.now())
+		return
+	}
+	switch n, err := e.Store.ClampWaits(e.now()); {
+	case err != nil:
+		e.Log.Error("clamp waits at the start", "err", err)
+	case n > 0:
+		e.mu.Lock()
+		e.dropRows()
+		e.mu.Unlock()
+		e.outbox.poke()
+		e.sweep()
+	}
+	e.replan(e.now())
+}
+
 // prune deletes what is old: turns settled longer ago than Keep, and the log that pages follow.
 func (e *Engine) prune(ctx context.Context) {
 	type pruner struct {

@@ -85,6 +85,11 @@ func (e *Engine) fire(due []wheel.Due) {
 // window's due ones. What is overdue runs at once.
 func (e *Engine) load() error {
 	now := e.now()
+	last, err := e.Store.Latest() // before anything is written now
+	if err != nil {
+		return err
+	}
+	e.setBack = now < last
 	n, err := e.Store.Interrupt(now)
 	if err != nil {
 		return err
@@ -117,22 +122,6 @@ func (e *Engine) load() error {
 	e.ready = nil
 	e.mu.Unlock()
 	return nil
-}
-
-// clampAtStart follows a step of the clock backwards that was made while no process ran: nothing may
-// lie further ahead than its own wait.
-func (e *Engine) clampAtStart() {
-	switch n, err := e.Store.ClampWaits(e.now()); {
-	case err != nil:
-		e.Log.Error("clamp waits at the start", "err", err)
-	case n > 0:
-		e.mu.Lock()
-		e.dropRows()
-		e.mu.Unlock()
-		e.outbox.poke()
-		e.sweep()
-	}
-	e.replan(e.now())
 }
 
 // loadQueued makes every queued turn ready.

@@ -133,6 +133,18 @@ func (s *Store) Oldest() (oldest int64, err error) {
 	return oldest, wrap("read the oldest change", err)
 }
 
+// latestOf is how many of the newest changes Latest looks at: a step of the clock that the last process
+// did not live to see has at most that many behind it.
+const latestOf = 1000
+
+// Latest is the latest moment that the newest changes were made at; 0 while there are none.
+func (s *Store) Latest() (at Time, err error) {
+	err = s.read(func(c *conn) error {
+		return c.one(`SELECT coalesce(max(at), 0) FROM (SELECT at FROM changes ORDER BY seq DESC LIMIT ?)`, latestOf).Scan(&at)
+	})
+	return at, wrap("read when the last change was made", err)
+}
+
 // Changes reads the changes after seq in order, at most limit.
 func (s *Store) Changes(after int64, limit int) (list []Change, err error) {
 	err = s.read(func(c *conn) error {
