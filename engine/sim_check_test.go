@@ -106,9 +106,9 @@ func (s *sim) ticked(turns []store.Turn) {
 			s.fault("read", "requests: %v", err)
 			return
 		}
-		n := slices.IndexFunc(as, func(a store.Attempt) bool { return a.At >= t.Created })
-		if n < 0 {
-			n = len(as)
+		n := len(as) // those made since, up to a step of the clock back
+		for n > 0 && as[n-1].At >= t.Created && (n == len(as) || as[n-1].At <= as[n].At) {
+			n--
 		}
 		s.checked.bounds[t.MergedInto] = append(s.checked.bounds[t.MergedInto], n)
 	}

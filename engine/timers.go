@@ -261,6 +261,7 @@ func (e *Engine) watchClock(ctx context.Context) {
 		e.mu.Lock()
 		e.forgetClosings(nowWall)
 		e.mu.Unlock()
+		e.wheel.Stepped() // two steps that undo each other are seen by nobody but a timer that was set in between
 		wall, mono = nowWall, nowMono
 	}
 }
