@@ -26,7 +26,7 @@ func TestMCPTest(t *testing.T) {
 	defer server.CloseClientConnections()
 	h := newHome(t)
 	h.write(fmt.Sprintf("[[bot]]\nmodels = [\"demo/demo\"]\n[[mcp]]\nname = \"notes\"\nurl = \"%s/?key=open-sesame\"\n"+
-		"[[mcp]]\nname = \"gone\"\nurl = \"http://127.0.0.1:1/?key=open-sesame\"\n[[mcp]]\nname = \"dead\"\ncommand = [\"sh\", \"-c\", \"echo no licence >&2; exit 4\"]\n"+
+		"[[mcp]]\nname = \"gone\"\nurl = \"http://127.0.0.1:1/KEYPATH333/mcp?key=open-sesame\"\n[[mcp]]\nname = \"dead\"\ncommand = [\"sh\", \"-c\", \"echo no licence >&2; exit 4\"]\n"+
 		"[[mcp]]\nname = \"missing\"\ncommand = [\"no-such-program\"]\n", server.URL))
 	want := strings.ReplaceAll(`notes: streamable HTTP at HOST, approve = "writes"
 It has answered after TIME with 3 tools.
@@ -45,7 +45,7 @@ notes_set        writes, may be repeated  needs approval  Does set.[2J
 		"zzzzzzz": "holdfast: no [[mcp]] section is named \"zzzzzzz\"; there are: notes, gone, dead, missing\n",
 	} {
 		code, out, errOut := h.run("mcp", "test", name)
-		if code != 1 || !strings.HasPrefix(errOut, want) || strings.Contains(out+errOut, "open-sesame") {
+		if code != 1 || !strings.HasPrefix(errOut, want) || strings.Contains(out+errOut, "open-sesame") || strings.Contains(out+errOut, "KEYPATH333") {
 			t.Errorf("%s: %d\n%s%s", name, code, out, errOut)
 		}
 		if name == "gone" && !strings.Contains(errOut, "connection refused") {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ const shortestSecret = 6
 // hider takes the secrets of a section out of texts: longest first, so that none is left in part.
 type hider []string
 
-// secretsOf are the values of env, what an address carries besides host and path, and arguments that
+// secretsOf are the values of env, what an address carries behind scheme and host, and arguments that
 // are named like a secret.
 func secretsOf(c tool.Config) (h hider) {
 	add := func(s string) {
@@ -29,15 +30,8 @@ func secretsOf(c tool.Config) (h hider) {
 	for _, v := range c.Env {
 		add(v)
 	}
-	if u, err := url.Parse(c.URL); err == nil && c.URL != "" {
-		password, _ := u.User.Password()
-		add(u.User.Username())
-		add(password)
-		for _, values := range u.Query() {
-			for _, v := range values {
-				add(v)
-			}
-		}
+	for _, s := range secretsIn(c.URL) {
+		add(s)
 	}
 	for i, arg := range c.Command {
 		name, value, both := strings.Cut(arg, "=")
@@ -51,6 +45,47 @@ func secretsOf(c tool.Config) (h hider) {
 	}
 	slices.SortFunc(h, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(h)
+}
+
+// plainSegment is what a path may hold in clear: how servers name the place they speak at. Everything
+// else may be a key: hosted servers are often addressed by one.
+var plainSegment = regexp.MustCompile(`^(mcp|sse|api|rpc|v\d+)?$`)
+
+// shownWord is a segment that is hidden only as a part of its path: alone it would be taken out of
+// texts that have nothing to do with the address.
+var shownWord = regexp.MustCompile(`^[a-z]+([-_][a-z]+)*$`)
+
+// longestWord is how long, in bytes, such a segment is at most; what is longer is a key of letters.
+const longestWord = 16
+
+// secretsIn are a user, a password, the path and its segments, and the query of an address, each as it
+// is written and as it is meant.
+func secretsIn(address string) (list []string) {
+	u, err := url.Parse(address)
+	if err != nil || address == "" {
+		return nil
+	}
+	password, _ := u.User.Password()
+	list = append(list, u.User.Username(), password, u.RawQuery, u.Fragment)
+	for name, values := range u.Query() {
+		list = append(list, values...)
+		if !slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
+			list = append(list, name) // ?KEY
+		}
+	}
+	for _, path := range []string{u.EscapedPath(), u.Path} {
+		segments := strings.Split(path, "/")
+		if !slices.ContainsFunc(segments, func(s string) bool { return !plainSegment.MatchString(s) }) {
+			continue
+		}
+		list = append(list, path)
+		for _, s := range segments {
+			if !plainSegment.MatchString(s) && (len(s) > longestWord || !shownWord.MatchString(s)) {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
 }
 
 // secretName reports whether an argument of that name carries a secret.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -94,6 +95,27 @@ func TestHide(t *testing.T) {
 		Env: map[string]string{"A": "e-123456", "B": "1"}, URL: "https://ada:p-123456@example.org/mcp?t=q%2F12345"})
 	got := h.from("k-123456 t-123456 u-123456 e-123456 p-123456 q/12345 q%2F12345 /srv/notes german 1")
 	if want := strings.Repeat(hidden+" ", 7) + "/srv/notes german 1"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestHideAddress: hosted servers are often addressed by a key; what is behind the host is not shown
+// unless it is how servers name their place, and words of a path are not taken out of other texts.
+func TestHideAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://h.example/KEYPATH333/mcp?key=MCPURLKEY666": `Post "http://h.example[hidden]?[hidden]": refused (tool mcp, server notes)`,
+		"https://h.example/api/v2/mcp":                     `Post "https://h.example/api/v2/mcp": refused (tool mcp, server notes)`,
+		"https://h.example/server/notes/sse":               `Post "https://h.example[hidden]": refused (tool mcp, server notes)`,
+		"https://h.example/k%2D1":                          `Post "https://h.example[hidden]": refused (tool mcp, server notes)`,
+		"https://h.example/mcp?MCPURLKEY666":               `Post "https://h.example/mcp?[hidden]": refused (tool mcp, server notes)`,
+	} {
+		h := secretsOf(tool.Config{URL: address})
+		if got := h.from(fmt.Sprintf("Post %q: refused (tool mcp, server notes)", address)); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	h := secretsOf(tool.Config{URL: "https://h.example/s/KEY%20PATH/abcdefghijklmnopqrst/mcp"})
+	if got, want := h.from("KEY PATH, KEY%20PATH, KEY+PATH, abcdefghijklmnopqrst, mcp"), "[hidden], [hidden], [hidden], [hidden], mcp"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
