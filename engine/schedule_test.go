@@ -92,7 +92,8 @@ func TestSilentTick(t *testing.T) {
 	}, Schedule{Name: "watch", Cron: "10 * * * *", Prompt: "Look."})
 }
 
-// A daemon that is down over three ticks makes them up by one run, or by none; then it goes on as planned.
+// A daemon that is down over three ticks makes them up by one run, or by none, also if it was down for
+// seconds only; then it goes on as planned.
 func TestMissedTicks(t *testing.T) {
 	for missed, want := range map[string][]string{
 		"once": {"01:00:00", "04:30:00", "05:00:00"},
@@ -106,14 +107,36 @@ func TestMissedTicks(t *testing.T) {
 			h.wait(time.Hour)
 			equal(t, missed, h.asked(), want)
 		}, Schedule{Name: "hourly", Cron: "0 * * * *", Prompt: "?", Missed: missed})
-		scheduled(t, func(h *house) { // a restart across a tick is no time away
+		scheduled(t, func(h *house) { // a restart across a tick, however short
 			h.wait(59*time.Minute + 58*time.Second)
 			h.crash()
-			h.wait(s(60))
+			h.wait(s(4))
 			h.start()
-			h.wait(s(1))
-			equal(t, missed+", a restart", h.asked(), []string{"01:00:58"})
+			h.wait(time.Hour)
+			if again := []string{"01:00:02", "02:00:00"}; missed == "once" {
+				equal(t, "once, a restart", h.asked(), again)
+			} else {
+				equal(t, "skip, a restart", h.asked(), again[1:])
+			}
 		}, Schedule{Name: "hourly", Cron: "0 * * * *", Prompt: "?", Missed: missed})
+		scheduled(t, func(h *house) { // the machine sleeps for seconds, which is no time away
+			h.wait(59*time.Minute + 30*time.Second)
+			h.offset.Add(int64(s(90)))
+			h.wait(s(5))
+			if n := len(h.models.requests()); n != 1 {
+				t.Errorf("%s: asked %d times after a nap", missed, n)
+			}
+		}, Schedule{Name: "hourly", Cron: "0 * * * *", Prompt: "?", Missed: missed})
+		scheduled(t, func(h *house) { // the clock is set back behind the start: nothing due from here on is missed
+			h.crash()
+			h.wait(5 * time.Hour)
+			h.start()
+			h.wait(s(10))
+			h.offset.Add(-int64(4 * time.Hour))
+			h.wait(11 * time.Minute)
+			asked := h.asked()
+			equal(t, missed+", set back", asked[len(asked)-1:], []string{"05:10:00"}) // 01:10:00 by the clock that was set
+		}, Schedule{Name: "tenth", Cron: "10 * * * *", Prompt: "?", Missed: missed})
 	}
 }
 

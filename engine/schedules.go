@@ -23,6 +23,9 @@ func isSchedule(person string) bool { return strings.HasPrefix(person, scheduleP
 // those that it has no more. One that stands as it stood keeps its next time: if that has passed while
 // no process ran, the tick was missed.
 func (e *Engine) loadSchedules(now store.Time) error {
+	e.mu.Lock()
+	e.ticks.began = now
+	e.mu.Unlock()
 	there, err := e.Store.Schedules()
 	if err != nil {
 		return err

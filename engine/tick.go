@@ -18,8 +18,8 @@ const (
 )
 
 const (
-	// missedAfter is how late a tick may be until it counts as missed: a sweep finds what the wheel has
-	// lost within a minute, and that is no downtime.
+	// missedAfter is how late a tick may be until it counts as missed while the daemon runs: a sweep
+	// finds what the wheel has lost within a minute, and that is no downtime.
 	missedAfter = 2 * time.Minute
 	ticksBatch  = 50
 	tickAgain   = 5 * time.Second // after a store that could not be used
@@ -32,6 +32,7 @@ type ticks struct {
 	wakeup chan struct{}
 	timer  wheel.Timer
 	next   []Upcoming
+	began  store.Time // of this process, by the clock as it is now: what was due earlier was missed
 }
 
 func newTicks() ticks { return ticks{wakeup: make(chan struct{}, 1)} }
@@ -113,8 +114,8 @@ func (e *Engine) tick(ctx context.Context, s store.Schedule) error {
 		e.Log.Error("a schedule ends", "schedule", s.Name, "err", err)
 		return e.pass(move, "broken")
 	}
-	if late := now.Sub(s.Next); s.Missed == "skip" && late > missedAfter {
-		e.Log.Info("tick skipped", "schedule", s.Name, "due", s.Next.Go(), "late_ms", late.Milliseconds())
+	if s.Missed == "skip" && e.missed(s.Next, now) {
+		e.Log.Info("tick skipped", "schedule", s.Name, "due", s.Next.Go(), "late_ms", now.Sub(s.Next).Milliseconds())
 		return e.pass(move, "missed")
 	}
 	last, err := e.lastOf(s)
@@ -137,6 +138,13 @@ func (e *Engine) tick(ctx context.Context, s store.Schedule) error {
 		return e.pass(move, "nobody")
 	}
 	return err
+}
+
+// missed reports a tick that fell due while no process ran, or so long ago that the machine slept.
+func (e *Engine) missed(due, now store.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return due < e.ticks.began || now.Sub(due) > missedAfter
 }
 
 // pass moves a schedule on without a turn.

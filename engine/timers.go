@@ -280,6 +280,7 @@ func (e *Engine) stepped(step time.Duration) {
 			e.holdAnyway(turn, h.conversation, max(h.at+store.Time(step.Milliseconds()), now))
 		}
 		e.clampGates(now)
+		e.ticks.began += store.Time(step.Milliseconds())
 		e.mu.Unlock()
 		e.replan(now)
 	}
