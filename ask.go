@@ -49,7 +49,7 @@ func (a *askCmd) Run(c *call) error {
 	}
 	err = c.askOnce(ctx, l, bot, text)
 	if paused := c.paused(); errors.Is(err, errSaid) && len(paused) > 0 {
-		sayPaused(c.err, "Paused", paused)
+		c.sayPaused(c.err, "Paused", paused)
 	}
 	return err
 }

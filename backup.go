@@ -44,7 +44,7 @@ func (b *backupCmd) Run(c *call) error {
 	fmt.Fprintf(c.out, "%s holds the whole store (%s), without keys and logins.\n", b.File, size)
 	fmt.Fprintf(c.out, "To go back to it: stop the daemon, put it in place of %s, delete holdfast.db-wal and holdfast.db-shm there, and start.\n",
 		filepath.Join(l.Store.Dir, "holdfast.db"))
-	fmt.Fprintln(c.out, "It then sends nothing until you say holdfast unpause, or holdfast cancel --waiting, since what waits in it may have been answered.")
+	fmt.Fprintf(c.out, "It then sends nothing until you say %s, or %s, since what waits in it may have been answered.\n", c.line("unpause"), c.line("cancel --waiting"))
 	return nil
 }
 

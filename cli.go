@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -88,6 +89,22 @@ func (c *call) load() (*loaded, error) {
 		return c.place.demo(), nil
 	}
 	return c.place.load(c.config)
+}
+
+// line is a command line that does words on the house that this line is about: a hint that leaves out
+// --config or --demo would speak to another daemon, or to none.
+func (c *call) line(words string) string {
+	switch {
+	case c.demo && words == "run":
+		return "holdfast demo"
+	case c.demo:
+		return "holdfast " + words + " --demo"
+	case c.config == "":
+		return "holdfast " + words
+	case strings.ContainsAny(c.config, " \t\"'$\\"):
+		return fmt.Sprintf("holdfast --config %q %s", c.config, words)
+	}
+	return "holdfast --config " + c.config + " " + words
 }
 
 // valid loads the config and refuses one with problems: every one stands on a line of its own.

@@ -357,10 +357,29 @@ func TestDemoOnItsOwnDirectory(t *testing.T) {
 	if code, _, errOut := h.run("demo", "--fresh"); code != 1 || !strings.Contains(errOut, "another holdfast") {
 		t.Errorf("%d %q", code, errOut)
 	}
+	h.until(func() bool {
+		return strings.Contains(d.out.String(), "\nholdfast login --demo prints a link to the page\n")
+	}, d.out.String)
+	if out := h.want("pause", "--demo"); !strings.HasSuffix(out, "go on with: holdfast unpause --demo\n") {
+		t.Error(out)
+	}
+	if out := h.want("unpause", "bot", "--demo"); !strings.HasSuffix(out, "Still paused: everything (holdfast unpause --demo)\n") {
+		t.Error(out)
+	}
+	h.write("[[bot]]\nmodels = [\"demo/demo\"]\n[store]\ndir = \"own\"\n[web]\nlisten = \"127.0.0.1:1\"\n")
+	const noPage = "holdfast: no daemon runs, so there is no page to log in to; start it with: "
+	if _, _, errOut := h.run("login"); errOut != noPage+"holdfast run; the demo runs, and its link is printed by: holdfast login --demo\n" {
+		t.Error(errOut)
+	}
 	if err := d.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = d.Wait()
+	for line, want := range map[string]string{"login --demo": noPage + "holdfast demo\n", "login": noPage + "holdfast run\n", "--config holdfast.toml login": noPage + "holdfast --config holdfast.toml run\n"} {
+		if _, _, errOut := h.run(strings.Fields(line)...); errOut != want {
+			t.Errorf("%s: %s", line, errOut)
+		}
+	}
 	h.start("demo", "--fresh", "--listen", "127.0.0.1:0")
 	if out := h.want("turns", "--demo"); out != "No turns.\n" {
 		t.Error(out)

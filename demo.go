@@ -17,6 +17,7 @@ type demoCmd struct {
 }
 
 func (d demoCmd) Run(c *call) error {
+	c.demo = true
 	l := c.place.demo()
 	l.Web.Listen = d.Listen
 	var wrong error

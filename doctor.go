@@ -38,7 +38,7 @@ func (doctorCmd) Run(c *call) error {
 	defer cancel()
 	l.detectIfNeeded(ctx, c.place)
 	found := []finding{{isWell, "config", cmp.Or(l.File, "none; built-in defaults hold")}}
-	found = append(found, l.lookAtStore(), c.lookAtDaemon(l))
+	found = append(found, c.lookAtStore(l), c.lookAtDaemon(l))
 	found = append(found, l.lookOutside(ctx)...)
 	if l.Alerts.To == "" && l.Alerts.Webhook == "" {
 		found = append(found, finding{isNoted, "alerts", "reach nobody: write to or webhook in [alerts]"})
@@ -63,7 +63,7 @@ func (doctorCmd) Run(c *call) error {
 }
 
 // lookAtStore runs the full integrity check, beside a daemon or without one.
-func (l *loaded) lookAtStore() finding {
+func (c *call) lookAtStore(l *loaded) finding {
 	path := filepath.Join(l.Store.Dir, "holdfast.db")
 	st, err := store.OpenReader(l.Store)
 	switch {
@@ -81,7 +81,7 @@ func (l *loaded) lookAtStore() finding {
 		what += fmt.Sprintf(" (%.1f MB)", float64(info.Size())/1e6)
 	}
 	if restored, err := st.Meta(store.Restored); err == nil && restored != "" {
-		return finding{isNoted, "store", what + "; it came from a backup and sends nothing until: holdfast unpause"}
+		return finding{isNoted, "store", what + "; it came from a backup and sends nothing until: " + c.line("unpause")}
 	}
 	if paused, err := st.Meta(store.Paused); err == nil && paused != "" && paused != "[]" {
 		return finding{isNoted, "store", what + "; paused is " + paused}
@@ -94,7 +94,7 @@ func (c *call) lookAtDaemon(l *loaded) finding {
 	house, err := l.running()
 	switch {
 	case errors.Is(err, errDown):
-		return finding{isNoted, "daemon", "does not run; start it with: holdfast run"}
+		return finding{isNoted, "daemon", "does not run; start it with: " + c.line("run")}
 	case err != nil:
 		return finding{isWrong, "daemon", err.Error()}
 	}
@@ -173,7 +173,7 @@ func (c *call) lookAtTurns(l *loaded) (found []finding) {
 	if page.Next != "" {
 		many = fmt.Sprintf("more than %d turns", n)
 	}
-	found = []finding{{isWrong, "turns", many + " without an answer for more than an hour; holdfast turns --waiting --older-than 1h lists them"}}
+	found = []finding{{isWrong, "turns", many + " without an answer for more than an hour; " + c.line("turns --waiting --older-than 1h") + " lists them"}}
 	for i := n - 1; i >= max(0, n-shownOld); i-- { // the oldest first
 		t := page.Turns[i]
 		found = append(found, finding{"", "", fmt.Sprintf("%s of %s: %s", t.ID, clock(&t.Created, c.now()), t.words(c.now()))})

@@ -59,11 +59,11 @@ func (c *call) greet(l *loaded, site *web.Server, found string) {
 // wayIn is a login link if somebody watches, else how to get one.
 func (c *call) wayIn(site *web.Server) string {
 	if !isTerminal(c.out) {
-		return "holdfast login prints a link to the page"
+		return c.line("login") + " prints a link to the page"
 	}
 	link, err := site.LoginLink()
 	if err != nil {
-		return fmt.Sprintf("holdfast login prints a link to the page (%v)", err)
+		return fmt.Sprintf("%s prints a link to the page (%v)", c.line("login"), err)
 	}
 	return fmt.Sprintf("Open %s (it works once, for 15 minutes)", link)
 }

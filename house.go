@@ -90,7 +90,7 @@ func (c *call) withHouse(need access, do func(*client) error) error {
 		return do(house)
 	}
 	if _, err := os.Stat(filepath.Join(l.Store.Dir, "holdfast.db")); err != nil {
-		return fmt.Errorf("there is no store in %s yet; start the daemon first: holdfast run", l.Store.Dir)
+		return fmt.Errorf("there is no store in %s yet; start the daemon first: %s", l.Store.Dir, c.line("run"))
 	}
 	return l.onFile(need, do)
 }
@@ -140,7 +140,7 @@ type loginCmd struct{}
 func (loginCmd) Run(c *call) error {
 	house, err := c.running()
 	if errors.Is(err, errDown) {
-		return errors.New("no daemon runs, so there is no page to log in to; start it with: holdfast run")
+		return c.noPage()
 	} else if err != nil {
 		return err
 	}
@@ -150,4 +150,17 @@ func (loginCmd) Run(c *call) error {
 	}
 	fmt.Fprintln(c.out, link.URL)
 	return nil
+}
+
+// noPage says that there is no daemon to log in to. The page of the demo tells people to use the same
+// command as any other, so that one is looked for too.
+func (c *call) noPage() error {
+	err := c.down("no daemon runs, so there is no page to log in to")
+	if c.demo {
+		return err
+	}
+	if _, other := c.place.demo().running(); other == nil {
+		return fmt.Errorf("%w; the demo runs, and its link is printed by: holdfast login --demo", err)
+	}
+	return err
 }

@@ -85,7 +85,7 @@ func (c *call) freshConfig() (string, error) {
 	if err != nil || path == "" {
 		return "holdfast.toml", err
 	}
-	return "", fmt.Errorf("there is a config already, and nothing is overwritten: %s\nEdit it, and see what holdfast check says; or write another: holdfast --config FILE init", path)
+	return "", fmt.Errorf("there is a config already, and nothing is overwritten: %s\nEdit it, and see what %s says; or write another: holdfast --config FILE init", path, c.line("check"))
 }
 
 // complete asks, finds or assumes what the flags have left open.
@@ -150,12 +150,8 @@ func (i *initCmd) judge(p place, path, text string) (l *loaded, missing []variab
 
 // sayNext tells what is left to do.
 func (i *initCmd) sayNext(c *call, path string, missing []variable) {
-	start := "holdfast run"
-	if c.config != "" {
-		start = "holdfast --config " + path + " run"
-	}
 	if len(missing) == 0 {
-		fmt.Fprintf(c.out, "It is fine. Start it with: %s\n", start)
+		fmt.Fprintf(c.out, "It is fine. Start it with: %s\n", c.line("run"))
 		return
 	}
 	fmt.Fprintln(c.out, "It is fine. Before the start set in the environment:")
@@ -164,7 +160,7 @@ func (i *initCmd) sayNext(c *call, path string, missing []variable) {
 		rows = append(rows, []string{"  " + m.name, m.from})
 	}
 	table(c.out, rows)
-	fmt.Fprintf(c.out, "Then start it with: %s\nholdfast doctor looks whether everything is reached.\n", start)
+	fmt.Fprintf(c.out, "Then start it with: %s\n%s looks whether everything is reached.\n", c.line("run"), c.line("doctor"))
 }
 
 // writeNew writes a file that must not be there yet.

@@ -30,7 +30,7 @@ func (s chosen) Validate() error {
 	}
 	for _, id := range s.IDs {
 		if !command.ValidID(id) {
-			return fmt.Errorf("%q is no turn's id; holdfast turns lists them", id)
+			return fmt.Errorf("%q is no turn's id; the command turns lists them", id)
 		}
 	}
 	return nil
@@ -44,7 +44,7 @@ type resumeCmd struct {
 func (r *resumeCmd) Run(c *call) error {
 	house, err := c.running()
 	if errors.Is(err, errDown) {
-		return errors.New("no daemon runs, so nothing can be resumed; start it with: holdfast run")
+		return c.down("no daemon runs, so nothing can be resumed")
 	} else if err != nil {
 		return err
 	}

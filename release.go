@@ -86,7 +86,7 @@ func (p *pauseCmd) Run(c *call) error {
 	if err := house.post(order{Cmd: command.Pause, Target: p.Target}, &json.RawMessage{}); err != nil {
 		return p.known(c, err)
 	}
-	fmt.Fprintf(c.out, "%s paused: nothing is sent. What people write is kept; go on with: %s\n", p.subject(), strings.TrimSpace("holdfast unpause "+p.Target))
+	fmt.Fprintf(c.out, "%s paused: nothing is sent. What people write is kept; go on with: %s\n", p.subject(), c.unpause(p.Target))
 	return nil
 }
 
@@ -108,16 +108,19 @@ func (p *unpauseCmd) Run(c *call) error {
 	} else {
 		fmt.Fprintln(c.out, p.subject()+" not paused.")
 	}
-	sayPaused(c.out, "Still paused", rest)
+	c.sayPaused(c.out, "Still paused", rest)
 	return nil
 }
 
 // sayPaused lists what is paused, and what ends that.
-func sayPaused(w io.Writer, what string, targets []string) {
+func (c *call) sayPaused(w io.Writer, what string, targets []string) {
 	for _, t := range targets {
-		fmt.Fprintf(w, "%s: %s (%s)\n", what, cmp.Or(t, "everything"), strings.TrimSpace("holdfast unpause "+t))
+		fmt.Fprintf(w, "%s: %s (%s)\n", what, cmp.Or(t, "everything"), c.unpause(t))
 	}
 }
+
+// unpause is the line that lets a target send again; "" is everything.
+func (c *call) unpause(target string) string { return c.line(strings.TrimSpace("unpause " + target)) }
 
 // subject is the target with its verb.
 func (p target) subject() string {
@@ -147,9 +150,14 @@ func (p target) known(c *call, err error) error {
 func (c *call) needed(otherwise string) (*client, error) {
 	house, err := c.running()
 	if errors.Is(err, errDown) {
-		return nil, errors.New(otherwise + "; start it with: holdfast run")
+		return nil, c.down(otherwise)
 	}
 	return house, err
+}
+
+// down says what cannot be done without a daemon, and how one is started.
+func (c *call) down(otherwise string) error {
+	return errors.New(otherwise + "; start it with: " + c.line("run"))
 }
 
 // missing tells that the daemon knows nothing of that name.

@@ -207,7 +207,7 @@ type turnCmd struct {
 
 func (t *turnCmd) Run(c *call) error {
 	if !command.ValidID(t.ID) {
-		return fmt.Errorf("%q is no turn's id; holdfast turns lists them", t.ID)
+		return fmt.Errorf("%q is no turn's id; the command turns lists them", t.ID)
 	}
 	var raw json.RawMessage
 	if err := c.ask("/api/v1/turns/"+t.ID, nil, &raw); err != nil {
