@@ -69,6 +69,12 @@ func TestWholeFileProblems(t *testing.T) {
 		{"provider name", "[provider.\"a b\"]\nbase_url = \"http://x\"", []string{`holdfast.toml:1: provider."a b": "a b" is no name; use 1 to 64 of A-Z a-z 0-9 _ . -`}},
 		{"bot name", bot + "name = \"a b\"", []string{`holdfast.toml:3: bot.name: "a b" is no name; use 1 to 64 of A-Z a-z 0-9 _ . -`}},
 		{"bots of one name", bot + bot, []string{`holdfast.toml:3: bot.name: "bot" is taken by another [[bot]]; write another name`}},
+		{"price of nothing", bot + "[[price]]\nmodel = \"openai/x\"\ninput = 0\n[[price]]\nmodel = \"openai/y\"", []string{
+			"holdfast.toml:3: price.output: is missing; write what a million tokens cost, 0 if they are free",
+			"holdfast.toml:6: price.input: is missing; write what a million tokens cost, 0 if they are free",
+			"holdfast.toml:6: price.output: is missing; write what a million tokens cost, 0 if they are free"}},
+		{"price on one line", "price = [{ model = \"openai/x\", input = 0, output = 1.5 }]\n" + bot, nil},
+		{"wire's own field", bot + "params = { temperature = 1, tools = [] }\n", []string{"holdfast.toml:3: bot.params.tools: is written by Holdfast itself; take it out"}},
 		{"no such bot", bot + "[[discord]]\ntoken = \"x\"\nbot = \"eve\"", []string{`holdfast.toml:5: discord.bot: "eve" is no bot's name; write bot = "bot"`}},
 		{"which bot", two + "[[slack]]\napp_token = \"x\"\nbot_token = \"y\"", []string{`holdfast.toml:6: slack.bot: is missing, since there are 2 bots; write bot = "bot" or bot = "ada"`}},
 		{"surface without a bot", "[[telegram]]\ntoken = \"x\"", []string{`holdfast.toml:1: telegram.bot: is missing; write a [[bot]] section with models = ["PROVIDER/MODEL"]`}},

@@ -146,6 +146,11 @@ func (l *loaded) validatePrices(doc *config.Document) {
 	for i, p := range l.Prices {
 		problem := doc.Section("price", i)
 		p.Validate(problem)
+		for _, key := range []string{"input", "output"} {
+			if !doc.Has(config.Path("price", i, key)) {
+				problem(key, "is missing; write what a million tokens cost, 0 if they are free")
+			}
+		}
 		if seen[p.Model] {
 			problem("model", fmt.Sprintf("%q has a price already; take one of the two out", p.Model))
 		}

@@ -56,12 +56,8 @@ func (b Bot) Validate(problem func(key, what string)) {
 	if b.Instructions != "" && b.InstructionsFile != "" {
 		problem("instructions_file", "stands beside instructions; write one of the two")
 	}
-	for _, to := range b.SendTo {
-		validPlace("send_to", to, problem)
-	}
-	if slices.Contains(b.Tools, "send") && len(b.SendTo) == 0 {
-		problem("send_to", `is missing, since "send" is among the tools; write for example send_to = ["slack:NAME/C0123"]`)
-	}
+	b.validateParams(problem)
+	b.validateSend(problem)
 	if slices.Contains(b.Tools, "") {
 		problem("tools", "has an empty name; write the names of built-in tools or of [[mcp]] sections")
 	}
@@ -85,6 +81,40 @@ func (b Bot) Validate(problem func(key, what string)) {
 	}
 	if b.PerPerson < 0 {
 		problem("per_person", "must be 0 (no limit) or more")
+	}
+}
+
+// ownFields are what the wires write themselves; with others in their place no answer could be read,
+// or the house would show something else than what was sent.
+var ownFields = []string{"messages", "model", "stream", "stream_options", "system", "tools"}
+
+// validateParams refuses what would take the place of a field of the wire's own. Only stream_options
+// may be switched off, for servers that refuse it.
+func (b Bot) validateParams(problem func(key, what string)) {
+	for _, field := range ownFields {
+		value, there := b.Params[field]
+		if !there || field == "stream_options" && value == false {
+			continue
+		}
+		what := "is written by Holdfast itself; take it out"
+		if field == "stream_options" {
+			what += ", or write false for a server that refuses it"
+		}
+		problem("params."+field, what)
+	}
+}
+
+// validateSend judges where the tool send may speak.
+func (b Bot) validateSend(problem func(key, what string)) {
+	uses := slices.Contains(b.Tools, "send")
+	for _, to := range b.SendTo {
+		validPlace("send_to", to, problem)
+	}
+	switch {
+	case uses && len(b.SendTo) == 0:
+		problem("send_to", `is missing, since "send" is among the tools; write for example send_to = ["slack:NAME/C0123"]`)
+	case !uses && len(b.SendTo) > 0:
+		problem("send_to", `is of no use without "send" in tools; write it there, or leave this out`)
 	}
 }
 

@@ -59,6 +59,19 @@ func TestWrongSections(t *testing.T) {
 			`send_to: "" names no channel; write for example "slack:NAME/C0123", "discord:NAME/456" or "web:CHAT"`,
 			`send_to: "web:a chat" names no channel; write for example "slack:NAME/C0123", "discord:NAME/456" or "web:CHAT"`,
 		}},
+		{"a place without send", Bot{Models: []string{"a/b"}, MaxSteps: 1, ContextTokens: 1, SendTo: []string{"web:ok"}}.Validate, []string{
+			`send_to: is of no use without "send" in tools; write it there, or leave this out`,
+		}},
+		{"fields of the wire's own", Bot{Models: []string{"a/b"}, MaxSteps: 1, ContextTokens: 1, Params: map[string]any{
+			"temperature": 0.7, "model": "x", "messages": "x", "system": "x", "tools": "x", "stream": false, "stream_options": true}}.Validate, []string{
+			`params.messages: is written by Holdfast itself; take it out`,
+			`params.model: is written by Holdfast itself; take it out`,
+			`params.stream: is written by Holdfast itself; take it out`,
+			`params.stream_options: is written by Holdfast itself; take it out, or write false for a server that refuses it`,
+			`params.system: is written by Holdfast itself; take it out`,
+			`params.tools: is written by Holdfast itself; take it out`,
+		}},
+		{"params", Bot{Models: []string{"a/b"}, MaxSteps: 1, ContextTokens: 1, Params: map[string]any{"temperature": 0.7, "stream_options": false}}.Validate, nil},
 		{"bot without models", DefaultBot().Validate, []string{`models: is missing; write for example models = ["openai/gpt-5-mini"]`}},
 		{"empty schedule", Schedule{}.Validate, []string{
 			`cron: is missing; write five fields like "0 9 * * 1-5", or "@every 1h"`,

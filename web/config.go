@@ -28,6 +28,9 @@ func Default() Config {
 	return Config{Listen: "127.0.0.1:8420", Visitor: Rate{20, time.Hour}, Visitors: Rate{500, 24 * time.Hour}}
 }
 
+// shortestSecret is how long, in bytes, whatever lets somebody in must be.
+const shortestSecret = 8
+
 // Validate reports every wrong value; key is relative to the section.
 func (c Config) Validate(problem func(key, what string)) {
 	host, port, err := splitListen(c.Listen)
@@ -44,6 +47,9 @@ func (c Config) Validate(problem func(key, what string)) {
 	}
 	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		problem("token", "may hold only visible ASCII characters without spaces")
+	}
+	if c.Token != "" && len(c.Token) < shortestSecret {
+		problem("token", fmt.Sprintf("is too easy to guess; write at least %d characters, or leave it out: then one is made", shortestSecret))
 	}
 	if len(c.PublicTools) > 0 && c.Public == "" {
 		problem("public_tools", `is for visitors, who need a bot; write public = "NAME", or leave it out`)
@@ -63,8 +69,8 @@ func (c Config) validateCodes(problem func(key, what string)) {
 	owner := map[string]string{}
 	for _, name := range names {
 		code := c.Codes[name]
-		if len(code) < 8 {
-			problem("codes."+name, "is too easy to guess; write at least 8 characters")
+		if len(code) < shortestSecret {
+			problem("codes."+name, fmt.Sprintf("is too easy to guess; write at least %d characters", shortestSecret))
 		} else if other, ok := owner[code]; ok {
 			problem("codes."+name, "is the same as that of "+other+"; every visitor needs an own one")
 		}

@@ -27,6 +27,8 @@ func TestValidate(t *testing.T) {
 		{"public_url with a slash", func(c *Config) { c.PublicURL = "https://a.example/" }, nil},
 		{"public_url with a password", func(c *Config) { c.PublicURL = "https://u:p@a.example" }, []string{"public_url: must not hold a user"}},
 		{"token", func(c *Config) { c.Token = "two words" }, []string{"token: without spaces"}},
+		{"token too short", func(c *Config) { c.Token = "open123" }, []string{"token: at least 8 characters"}},
+		{"token just long enough", func(c *Config) { c.Token = "open1234" }, nil},
 		{"tools without visitors", func(c *Config) { c.PublicTools = []string{"time"} }, []string{"public_tools: write public"}},
 		{"codes without visitors", func(c *Config) { c.Codes = map[string]string{"al": "12345678"} }, []string{"codes: write public"}},
 		{"codes", func(c *Config) {

@@ -92,14 +92,11 @@ func OllamaURL(host string) string {
 
 // Validate reports every wrong value; key is relative to the section.
 func (c Config) Validate(problem func(key, what string)) {
-	switch c.Wire {
-	case "openai", "anthropic":
-		if what := badURL(c.BaseURL, c.Wire); what != "" {
-			problem("base_url", what)
-		}
-	case "demo":
-	default:
+	if c.Wire != "openai" && c.Wire != "anthropic" && c.Wire != "demo" {
 		problem("wire", `must be "openai", "anthropic" or "demo"`)
+	}
+	if what := badURL(c.BaseURL, c.Wire); what != "" && c.Wire != "demo" {
+		problem("base_url", what)
 	}
 	if strings.ContainsFunc(c.APIKey, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		problem("api_key", "must not contain spaces or line breaks; write only the key")
@@ -139,10 +136,10 @@ func badURL(base, wire string) string {
 		return "must not hold a user or password; write them into headers"
 	}
 	path := strings.TrimRight(u.Path, "/")
-	if wire == "openai" && strings.HasSuffix(path, "/chat/completions") {
+	if wire != "anthropic" && strings.HasSuffix(path, "/chat/completions") {
 		return "must end before /chat/completions"
 	}
-	if wire == "anthropic" && strings.HasSuffix(path, "/v1/messages") {
+	if wire != "openai" && strings.HasSuffix(path, "/v1/messages") {
 		return "must end before /v1/messages"
 	}
 	return ""

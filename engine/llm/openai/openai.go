@@ -66,7 +66,7 @@ func (p *provider) Prepare(r llm.Request) (llm.Prepared, error) {
 		body["tools"] = tools(r.Tools)
 	}
 	maps.Copy(body, r.Params)
-	if body["stream_options"] == false || body["stream"] == false {
+	if body["stream_options"] == false {
 		delete(body, "stream_options")
 	}
 	body["model"] = r.Model
