@@ -9,9 +9,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
+	"holdfast/engine/tool"
+	"holdfast/engine/tool/mcp"
 	"holdfast/store"
 )
 
@@ -105,7 +108,7 @@ func (c *call) lookAtDaemon(l *loaded) finding {
 	return finding{isWell, "daemon", "runs at " + house.base}
 }
 
-// lookOutside asks every provider and every chat platform, all at once.
+// lookOutside asks every provider, every chat platform and every tool server in use, all at once.
 func (l *loaded) lookOutside(ctx context.Context) []finding {
 	var looks []func() []finding
 	for _, name := range l.usedProviders() {
@@ -113,6 +116,9 @@ func (l *loaded) lookOutside(ctx context.Context) []finding {
 	}
 	for _, s := range l.checkable() {
 		looks = append(looks, func() []finding { return lookAtSurface(ctx, s) })
+	}
+	for _, s := range l.toolServers(quiet()) {
+		looks = append(looks, func() []finding { return []finding{lookAtTools(ctx, s)} })
 	}
 	found := make([][]finding, len(looks))
 	var all sync.WaitGroup
@@ -143,6 +149,34 @@ func lookAtSurface(ctx context.Context, s checkable) (found []finding) {
 		return []finding{{isWell, s.Name(), "is reached and lets the bot in"}}
 	}
 	return found
+}
+
+// toolTime is what a tool server gets to start and to list its tools, and toolsShown how many of them
+// are named.
+const (
+	toolTime   = 10 * time.Second
+	toolsShown = 12
+)
+
+// lookAtTools starts or calls a tool server as the daemon would, beside one that runs, and ends it again.
+func lookAtTools(ctx context.Context, s *mcp.Server) finding {
+	ctx, cancel := context.WithTimeout(ctx, toolTime)
+	defer cancel()
+	began := time.Now()
+	tools, err := s.Probe(ctx)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return finding{isWrong, s.Name(), "has not answered as a tool server within " + length(toolTime.Milliseconds())}
+	case err != nil:
+		return finding{isWrong, s.Name(), "cannot be used as a tool server: " + err.Error()}
+	case len(tools) == 0:
+		return finding{isNoted, s.Name(), "is a tool server without tools"}
+	}
+	names := column(tools, func(t tool.Tool) string { return t.Spec().Name })
+	if more := len(names) - toolsShown; more > 0 {
+		names = append(names[:toolsShown], fmt.Sprintf("and %d more", more))
+	}
+	return finding{isWell, s.Name(), fmt.Sprintf("has %s, after %s: %s", counted(len(tools), "tool"), length(time.Since(began).Milliseconds()), strings.Join(names, ", "))}
 }
 
 // oldTurn is how long a turn may be without an answer before the doctor tells of it, as the API

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"holdfast/store"
 )
@@ -105,5 +109,59 @@ func TestDoctorOfARunningHouse(t *testing.T) {
 	h.write("[[bot]]\n")
 	if code, _, errOut := h.run("doctor"); code != 1 || !strings.Contains(errOut, "holdfast.toml:1: bot.models: is missing") {
 		t.Errorf("%d %s", code, errOut)
+	}
+}
+
+// TestDoctorLooksAtToolServers: those that a bot or visitors may use are started and named with their
+// tools, or with why not; others are left alone.
+func TestDoctorLooksAtToolServers(t *testing.T) {
+	peer := sdk.NewServer(&sdk.Implementation{Name: "notes", Version: "1"}, nil)
+	for i := range 14 {
+		peer.AddTool(&sdk.Tool{Name: fmt.Sprintf("t%02d", i), InputSchema: map[string]any{"type": "object"}},
+			func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil })
+	}
+	server := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return peer }, nil))
+	defer server.Close()
+	defer server.CloseClientConnections()
+	h := newHome(t)
+	h.write(fmt.Sprintf(`[store]
+dir = "store"
+[alerts]
+webhook = "http://127.0.0.1:1/"
+[web]
+listen = "127.0.0.1:1"
+public = "bot"
+public_tools = ["gone"]
+[[bot]]
+models = ["demo/demo"]
+tools = ["notes", "dead", "time"]
+[[mcp]]
+name = "notes"
+url = "%s/"
+[[mcp]]
+name = "gone"
+url = "http://127.0.0.1:1/KEYPATH333/mcp"
+[[mcp]]
+name = "dead"
+command = ["sh", "-c", "echo no licence >&2; exit 4"]
+[[mcp]]
+name = "unused"
+command = ["sh", "-c", "echo started > unused"]
+`, server.URL))
+	code, out, errOut := h.run("doctor")
+	if code != 1 || errOut != "" || strings.Contains(out, "KEYPATH333") || strings.Contains(out, "unused") || !strings.HasSuffix(out, "\n2 problems.\n") {
+		t.Errorf("%d %s\n%s", code, errOut, out)
+	}
+	for _, want := range []string{
+		`ok +notes +has 14 tools, after .*: notes_t00, .*, notes_t11, and 2 more\n`,
+		`problem +gone +cannot be used as a tool server: .*connection refused`,
+		`problem +dead +cannot be used as a tool server: the program has ended with exit status 4 after it wrote "no licence"\n`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("%s is not in\n%s", want, out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "unused")); err == nil {
+		t.Error("a server that nobody uses was started")
 	}
 }
