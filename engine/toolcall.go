@@ -105,7 +105,8 @@ func (r *run) spentNow() time.Duration {
 	return r.spent + time.Since(r.driven)
 }
 
-// validArguments reports whether a model's arguments are an object at all; the tool judges the rest.
+// validArguments reports whether a model's arguments are an object at all, or null, which is one without
+// members; the tool judges the rest.
 func validArguments(raw json.RawMessage) bool {
 	var o map[string]json.RawMessage
 	return json.Unmarshal(raw, &o) == nil

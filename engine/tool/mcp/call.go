@@ -37,7 +37,7 @@ func (r *remote) Spec() tool.Spec { return r.spec }
 // error wraps tool.ErrNotMade if it is certain that the server has not begun.
 func (r *remote) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	arguments := bytes.TrimSpace(c.Arguments)
-	if len(arguments) == 0 {
+	if len(arguments) == 0 || string(arguments) == "null" {
 		arguments = []byte("{}")
 	}
 	if arguments[0] != '{' || !json.Valid(arguments) {

@@ -196,10 +196,13 @@ func TestCall(t *testing.T) {
 	if r := p.call(t, "peer_fail", `{}`); r != (tool.Result{Text: "no such note", Failed: true}) {
 		t.Error(r)
 	}
+	if r := p.call(t, "peer_look", "null"); r != (tool.Result{Text: "seen"}) {
+		t.Error(r)
+	}
 	if r := p.call(t, "peer_look", `[1]`); !r.Failed {
 		t.Error("arguments that are no object were sent")
 	}
-	if got, want := p.calls(t), []string{`look {"a":1}`, "write {}", "fail {}"}; !slices.Equal(got, want) {
+	if got, want := p.calls(t), []string{`look {"a":1}`, "write {}", "fail {}", "look {}"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	gone := &remote{server: p.Server, name: "gone", spec: tool.Spec{Name: "peer_gone"}}
