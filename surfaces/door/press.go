@@ -16,6 +16,8 @@ func Commands() []Command {
 		{"stop", "End what the bot is working on"},
 		{"new", "Start afresh, without what was said before"},
 		{"retry", "Try the last failed or waiting question again"},
+		{"approve", "Let the bot do what it has asked to do"},
+		{"deny", "Do not let the bot do what it has asked to do"},
 		{"status", "Tell what waits, and for what"},
 		{"help", "List the commands"},
 	}

@@ -2,11 +2,14 @@ package telegram
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"holdfast/store"
+	"holdfast/surfaces/door"
 	"holdfast/surfaces/surfacetest"
 	"holdfast/surfaces/telegram/bot"
 )
@@ -274,8 +277,18 @@ func TestCommands(t *testing.T) {
 	inHouse(t, func(f *fake) { f.cfg.DM = true }, func(h *surfacetest.House, f *fake) {
 		f.say(dm, "alice", "/start", nil)
 		h.Wait(2 * time.Second)
-		if got := f.in(dm); len(got) != 1 || !strings.Contains(got[0].text, "!status") {
-			t.Errorf("%+v", got)
+		help := f.in(dm)
+		if len(help) != 1 {
+			t.Fatalf("%+v", help)
+		}
+		known, listed := regexp.MustCompile(`![a-z]+`).FindAllString(help[0].text, -1), []string{}
+		for _, c := range door.Commands() {
+			listed = append(listed, "!"+c.Name)
+		}
+		slices.Sort(known)
+		slices.Sort(listed)
+		if want := []string{"!approve", "!deny", "!help", "!new", "!retry", "!status", "!stop"}; !slices.Equal(known, want) || !slices.Equal(listed, want) {
+			t.Errorf("the help tells of %q, the menu lists %q", known, listed)
 		}
 		h.Model.Play("503")
 		f.Say("a", "alice", "hello")
