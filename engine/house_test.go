@@ -283,7 +283,7 @@ func (f *fakeModels) Stream(ctx context.Context, p llm.Prepared) iter.Seq2[llm.E
 				}
 			}
 			if ctx.Err() == nil {
-				yield(llm.Event{Finish: &llm.Finish{Reason: "tool_calls"}}, nil)
+				yield(llm.Event{Finish: &llm.Finish{Reason: "tool_calls", TokensIn: 3, TokensOut: 1}}, nil)
 			}
 		case "cut":
 			if head() && yield(llm.Event{Text: "half an ans"}, nil) {

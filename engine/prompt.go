@@ -227,9 +227,10 @@ func (e *Engine) roomFor(bot *Bot, budget, taken int) int {
 	if least := max(budget/leastRoom, 1); budget-taken < least {
 		e.mu.Lock()
 		told := e.cramped[bot.Name]
-		e.cramped[bot.Name] = true
+		much := taken > bot.ContextTokens*bytesPerToken/2 // and not only for now, as where a model has said that it was too much
+		e.cramped[bot.Name] = told || much
 		e.mu.Unlock()
-		if !told {
+		if much && !told {
 			e.Log.Warn("instructions and tools leave little room for the conversation; raise context_tokens, or give the bot fewer tools", "bot", bot.Name, "bytes", taken, "budget", budget)
 		}
 		return least

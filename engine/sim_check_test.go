@@ -392,7 +392,7 @@ func (s *sim) checkLimits(said *simSaid, got store.Admitted, open []store.Turn) 
 	}
 	waits := 0
 	for _, o := range open {
-		if o.Person == said.in.Person && Waits(o.State) {
+		if o.Person == said.in.Person && Waits(o.State) && o.Reason.Why != "approval" {
 			waits++
 		}
 	}
