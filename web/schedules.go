@@ -16,7 +16,7 @@ type scheduleJSON struct {
 	Name     string     `json:"name"`
 	Bot      string     `json:"bot"`
 	Cron     *string    `json:"cron"`     // null = once
-	Timezone string     `json:"timezone"` // "" = the machine's
+	Timezone string     `json:"timezone"` // IANA name; "UTC+02:00" for the machine's if that has none
 	Prompt   string     `json:"prompt"`
 	To       string     `json:"to"`     // "slack:NAME/C0123", "web:CHAT"
 	Source   string     `json:"source"` // "config" | "bot"
@@ -28,15 +28,16 @@ type scheduleJSON struct {
 }
 
 func showSchedule(s store.Schedule) scheduleJSON {
+	at := time.Now()
+	if s.Next != 0 {
+		at = s.Next.Go()
+	}
 	j := scheduleJSON{
-		Name: s.Name, Bot: s.Bot, Cron: some(s.Cron), Timezone: s.Timezone, Prompt: s.Prompt, To: target(s.Surface, s.Channel), Source: s.Source, Next: s.Next,
+		Name: s.Name, Bot: s.Bot, Cron: some(s.Cron), Timezone: zoneName(s.Timezone, time.Local, zoneLink(), at), Prompt: s.Prompt, To: target(s.Surface, s.Channel), Source: s.Source, Next: s.Next,
 		Last: s.Last, LastTurn: some(s.LastTurn.String()), Paused: s.Paused, Missed: s.Missed,
 	}
 	if s.Paused {
 		j.Next = 0
-	}
-	if s.Timezone == time.Local.String() {
-		j.Timezone = ""
 	}
 	return j
 }
