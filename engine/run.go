@@ -63,6 +63,7 @@ type run struct {
 	sent    time.Time
 
 	progress map[string]string // by the key of a call under way: what its tool says of it
+	told     time.Time         // when pages were last told of that
 
 	built   int                     // messages and changes of the question that the context was built from (see reword.go)
 	latest  int                     // … that there were at its last change

@@ -513,3 +513,31 @@ func TestCallsInWords(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// What a tool says of its call is shown while it runs, and pages are told of it at most once a second.
+func TestProgressIsTold(t *testing.T) {
+	var tools map[string]*fakeTool
+	inHouse(t, func(p *Parts) { tools = withTools(p) }, func(h *house) {
+		tools["look"].took = s(5)
+		h.models.play("call:look", "ok:done")
+		id := h.say("ann", "do it")
+		h.wait(s(1))
+		calls, _, err := h.engine.CallsOf(h.turn(id))
+		if err != nil || len(calls) != 1 || calls[0].State != "running" || calls[0].Progress != "half done" {
+			t.Fatalf("%+v, %v", calls, err)
+		}
+		e, r := h.engine, h.engine.runOf(id)
+		head := h.store.Head()
+		for i := range 50 {
+			e.progress(r, calls[0].Key, fmt.Sprint("step ", i))
+			h.wait(s(0.05))
+		}
+		if n := h.store.Head() - head; n < 2 || n > 4 {
+			t.Errorf("told %d times in 2.5 s", n)
+		}
+		h.settled(id, s(5))
+		if left := e.Progress(id); len(left) != 0 {
+			t.Errorf("%v", left)
+		}
+	})
+}

@@ -71,19 +71,31 @@ func (e *Engine) callOnce(ctx context.Context, x job, call tool.Call) (result to
 	return result, err
 }
 
-// progress keeps what a tool says of a call under way, for who looks; "" = nothing more.
+// progressEvery is how often at most pages are told anew of what the tools of a turn say.
+const progressEvery = time.Second
+
+// progress keeps what a tool says of a call under way, for who looks, and lets pages know; "" = nothing more.
 func (e *Engine) progress(r *run, key, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case text == "":
+	if text == "" {
 		delete(r.progress, key)
-	case r.progress == nil:
-		r.progress = map[string]string{}
-		fallthrough
-	default:
-		r.progress[key], _ = harmless(text, 200)
+		return
 	}
+	if r.progress == nil {
+		r.progress = map[string]string{}
+	}
+	text, _ = harmless(text, 200)
+	if r.progress[key] == text || time.Since(r.told) < progressEvery {
+		r.progress[key] = text
+		return
+	}
+	r.progress[key], r.told = text, time.Now()
+	e.runs.Go(func() {
+		if err := e.Store.Touch(r.turn, e.now()); err != nil {
+			e.Log.Debug("what a tool says could not be told", "turn", r.turn.String(), "err", err)
+		}
+	})
 }
 
 // Progress is what the tools of a turn say of their calls under way, by the calls' keys.
