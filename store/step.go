@@ -15,8 +15,8 @@ func (f *fact) addStep(turn ID, p *Step) error {
 	if at == 0 {
 		at = f.at
 	}
-	return f.must(`INSERT INTO steps (id, turn, n, kind, at, body) VALUES (?, ?, coalesce((SELECT max(n) FROM steps WHERE turn = ?), 0) + 1, ?, ?, ?)`,
-		f.newID(), turn, turn, p.Kind, at, p.Body)
+	return f.must(`INSERT INTO steps (turn, n, kind, at, body) VALUES (?, coalesce((SELECT max(n) FROM steps WHERE turn = ?), 0) + 1, ?, ?, ?)`,
+		turn, turn, p.Kind, at, p.Body)
 }
 
 // addCalls journals tool calls about to be made and counts them.

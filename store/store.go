@@ -103,7 +103,8 @@ func (s *Store) begin(c *conn, made []migration) error {
 	}
 	ids := new(ids)
 	err := c.one(`SELECT max(coalesce((SELECT max(id) FROM turns), 0), coalesce((SELECT max(id) FROM posts), 0),
-		coalesce((SELECT max(id) FROM schedules), 0), coalesce((SELECT max(id) FROM memories), 0))`).Scan(&ids.last)
+		coalesce((SELECT max(id) FROM schedules), 0), coalesce((SELECT max(id) FROM memories), 0), coalesce((SELECT max(id) FROM approvals), 0),
+		coalesce((SELECT max(id) FROM alerts), 0), coalesce((SELECT max(n) FROM commands), 0))`).Scan(&ids.last)
 	if err != nil {
 		return err
 	}
