@@ -147,7 +147,7 @@ func TestSnapshotThenLive(t *testing.T) {
 	if w.Epoch != g.store.Epoch() || w.Head != g.store.Head() || w.Page["version"] != "1.2.3" || w.Page["demo"] != true || w.Page["public_url"] != "" {
 		t.Errorf("welcome %+v", w)
 	}
-	if has := fmt.Sprint(w.Page["has"]); has != "[usage]" {
+	if has := fmt.Sprint(w.Page["has"]); has != "[schedules memory usage]" {
 		t.Errorf("the operator's page has %s", has)
 	}
 	if bots := fmt.Sprint(w.Page["bots"]); bots != "[map[models:[demo/echo] name:ada]]" {
