@@ -12,7 +12,7 @@ const permissions = 1<<10 | 1<<11 | 1<<16 | 1<<38
 
 // Invite is where a bot is let into a server.
 func Invite(app string) string {
-	return fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d", app, permissions)
+	return fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d", app, int64(permissions))
 }
 
 // Check asks whether everything is as a bot with these intents needs it, which must see these channels
