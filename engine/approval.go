@@ -88,7 +88,7 @@ func (e *Engine) Decide(ctx context.Context, d Decision) (store.Turn, error) {
 		return before, fmt.Errorf("read an approval's calls: %w", err)
 	}
 	if a.Kind == postUnknown {
-		return e.decideUnknown(ctx, d, before, asked)
+		return e.decideUnknown(ctx, d, a, before, asked)
 	}
 	said := decidedStep{Allow: d.Allow, By: d.By}
 	for _, c := range asked {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"holdfast/store"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 
 // inWords is a list of calls as people read them in a message: each on a line of its own, nothing that does
 // harm, nobody pinged. What does not fit is counted, and stands whole on the page of the turn.
-func (e *Engine) inWords(turn fmt.Stringer, calls []askedCall) string {
+func (e *Engine) inWords(turn store.ID, calls []askedCall) string {
 	var lines []string
 	hidden := 0
 	each := callsShown / max(min(len(calls), callsAtMost), 1)

@@ -272,25 +272,6 @@ func (e *Engine) enter(ctx context.Context, r *run, t *store.Turn, model string)
 	return g, over, true
 }
 
-// exit ends a passage: slot and gate are free for the next in line.
-func (e *Engine) exit(r *run) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.exitLocked(r)
-	e.pump()
-}
-
-func (e *Engine) exitLocked(r *run) {
-	e.giveBack(r)
-	g := r.gate
-	if g == nil {
-		return
-	}
-	r.gate = nil
-	g.inFlight--
-	e.letInSoon(g, "gate")
-}
-
 // trouble is for what is nobody's fault but this machine's (the store cannot be read or written):
 // nothing is lost, the run goes on in a moment.
 func (e *Engine) trouble(ctx context.Context, r *run, what string, err error) verdict {

@@ -72,3 +72,22 @@ func (e *Engine) serviceOf(model string) *service {
 	name, _, _ := strings.Cut(model, "/")
 	return e.services[name]
 }
+
+// exit ends a passage: slot and gate are free for the next in line.
+func (e *Engine) exit(r *run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.exitLocked(r)
+	e.pump()
+}
+
+func (e *Engine) exitLocked(r *run) {
+	e.giveBack(r)
+	g := r.gate
+	if g == nil {
+		return
+	}
+	r.gate = nil
+	g.inFlight--
+	e.letInSoon(g, "gate")
+}

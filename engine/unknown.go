@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"holdfast/store"
 )
@@ -16,16 +17,6 @@ import (
 // and what does not fit into it.
 const unknownPart = 1000
 
-// askUnknown is the question about a turn's calls that were cut off, with one more, and the post that
-// asks it.
-func (e *Engine) askUnknown(t *store.Turn, c *toolCall) (*store.Approval, []store.Post) {
-	var before []askedCall
-	if open, err := e.Store.OpenApproval(t.ID, postUnknown); err == nil {
-		_ = json.Unmarshal(open.Calls, &before) // of our own making
-	}
-	return e.askAbout(t, append(before, cutOff(c)))
-}
-
 // cutOff is a call as the question has it.
 func cutOff(c *toolCall) askedCall {
 	one := askedCall{Key: c.key, Name: c.Name, Arguments: c.Arguments}
@@ -35,7 +26,16 @@ func cutOff(c *toolCall) askedCall {
 	return one
 }
 
-func (e *Engine) askAbout(t *store.Turn, asked []askedCall) (*store.Approval, []store.Post) {
+// askUnknown is the question about a turn's calls that were cut off, with some more, and the post that
+// asks it.
+func (e *Engine) askUnknown(t *store.Turn, more ...*toolCall) (*store.Approval, []store.Post) {
+	var asked []askedCall
+	if open, err := e.Store.OpenApproval(t.ID, postUnknown); err == nil {
+		_ = json.Unmarshal(open.Calls, &asked) // of our own making
+	}
+	for _, c := range more {
+		asked = append(asked, cutOff(c))
+	}
 	body, err := json.Marshal(asked)
 	if err != nil {
 		return nil, nil // of strings and valid JSON: cannot happen
@@ -66,11 +66,7 @@ func (e *Engine) unknownPost(turn store.ID) (*store.Post, error) {
 
 // decideUnknown has calls that were cut off done after all, by a turn of its own whose journal begins with
 // them, or leaves them. The turn is made first: its key makes it one, whatever happens in between.
-func (e *Engine) decideUnknown(ctx context.Context, d Decision, t store.Turn, asked []askedCall) (store.Turn, error) {
-	a, err := e.Store.Approval(d.Approval)
-	if err != nil {
-		return t, err
-	}
+func (e *Engine) decideUnknown(ctx context.Context, d Decision, a store.Approval, t store.Turn, asked []askedCall) (store.Turn, error) {
 	if a.Decided != 0 {
 		return t, store.ErrSettled
 	}
@@ -113,20 +109,11 @@ func (e *Engine) tellCutOff(t *store.Turn, s *store.Settled) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range openCalls(toolCalls(t.ID, steps)) {
-		if c.called == nil || c.called.repeatable() {
-			continue
-		}
+	lost := slices.DeleteFunc(openCalls(toolCalls(t.ID, steps)), func(c *toolCall) bool { return c.called == nil || c.called.repeatable() })
+	if len(lost) > 0 {
 		var posts []store.Post
-		if s.Ask == nil {
-			s.Ask, posts = e.askUnknown(t, c)
-			s.Posts = append(s.Posts, posts...)
-			continue
-		}
-		var asked []askedCall
-		_ = json.Unmarshal(s.Ask.Calls, &asked)
-		s.Ask, posts = e.askAbout(t, append(asked, cutOff(c)))
-		s.Posts[len(s.Posts)-1].Text = posts[0].Text
+		s.Ask, posts = e.askUnknown(t, lost...)
+		s.Posts = append(s.Posts, posts...)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type callJSON struct {
 	Progress *string    `json:"progress"`
 }
 
-// approvalJSON is what a turn waits for a person's word on.
+// approvalJSON is what a turn waits for a person's word on: whole, since what is approved must be what was read.
 type approvalJSON struct {
 	ID    string          `json:"id"`
 	Asked store.Time      `json:"asked"`
@@ -63,7 +63,7 @@ func showApproval(a *engine.ApprovalShape) *approvalJSON {
 		if title == "" {
 			title = c.Name
 		}
-		return askedCallJSON{ID: c.Key, Name: c.Name, Title: title, Args: shorten(c.Arguments), Destructive: c.Destructive}
+		return askedCallJSON{ID: c.Key, Name: c.Name, Title: title, Args: c.Arguments, Destructive: c.Destructive}
 	})}
 }
 
@@ -75,7 +75,7 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:callShown], "") + "…"
 }
 
-// turns are what a caller may see of turns, with their tool calls; a visitor sees none of those.
+// showTurns are what a caller may see of turns, with their tool calls; a visitor sees none of those.
 func (r *reader) showTurns(who caller, turns []store.Turn) ([]turnJSON, error) {
 	list := make([]turnJSON, 0, len(turns))
 	for _, t := range turns {

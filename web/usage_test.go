@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,5 +49,14 @@ func TestUsage(t *testing.T) {
 	}
 	if status, _, _ := g.do(t, request{method: "GET", path: "/api/v1/usage?days=0", token: testToken}); status != 400 {
 		t.Errorf("days=0: %d", status)
+	}
+}
+
+// What a person approves is shown whole, however long it is.
+func TestApprovalIsShownWhole(t *testing.T) {
+	long := `{"text":"` + strings.Repeat("x", 3*callShown) + `"}`
+	got := showApproval(&engine.ApprovalShape{ID: 1, Kind: "approval", Calls: []engine.AskedCall{{Key: "k", Name: "write", Arguments: long}}})
+	if len(got.Calls) != 1 || got.Calls[0].Args != long || got.Calls[0].Title != "write" {
+		t.Errorf("%d of %d bytes", len(got.Calls[0].Args), len(long))
 	}
 }
