@@ -139,16 +139,19 @@ func telegram() dialect {
 	}
 }
 
+var asEntities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
 // entities writes the three signs that both Slack and HTML read as more than text.
-func entities(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
-}
+func entities(s string) string { return asEntities.Replace(s) }
+
+// noMarks writes the signs of an address that could end its mark as an address may carry them.
+var noMarks = strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", `"`, "%22", "`", "%60", "*", "%2A", "|", "%7C", `\`, "%5C")
 
 // address gives a link's destination as it may stand in a message; false if it leads nowhere that a
 // chat may lead to.
 func (d dialect) address(destination string) (string, bool) {
 	s := string(util.URLEscape([]byte(destination), true))
-	s = strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", `"`, "%22", "`", "%60", "*", "%2A", "|", "%7C", `\`, "%5C").Replace(s)
+	s = noMarks.Replace(s)
 	for _, p := range d.pings {
 		if strings.Contains(strings.ToLower(s), p) {
 			s = strings.ReplaceAll(s, "@", "%40")
@@ -163,6 +166,9 @@ func (d dialect) address(destination string) (string, bool) {
 
 // disarm breaks up the ping that c would complete after what stands before it.
 func (d dialect) disarm(before, c string) string {
+	if !strings.ContainsAny(before, "@<") && !strings.ContainsAny(c, "@<") { // with which all of them begin
+		return c
+	}
 	before = strings.ToLower(before)
 	now := before + strings.ToLower(c)
 	for _, p := range d.pings {

@@ -104,7 +104,7 @@ func (w *writer) link(n ast.Node, destination string) {
 func (w *writer) bare(address string) {
 	for c := range clusters(address) {
 		s := w.d.inAddress(c)
-		if !strings.Contains(address, "/") { // of mail
+		if !strings.Contains(address, "://") { // of mail, or none that a platform would know for one
 			s = w.unnamed(s)
 		}
 		w.atom(s, anywhere)
