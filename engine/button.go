@@ -149,6 +149,8 @@ func (e *Engine) Press(ctx context.Context, p Pressed) (said string, err error) 
 	switch {
 	case errors.Is(err, ErrHeld):
 		return "The provider takes nothing until " + until(t.RetryAt) + "; it goes on by itself then.", nil
+	case errors.Is(err, ErrAsks):
+		return "This waits for your word on what I have asked to do: “!approve” or “!deny”.", nil
 	case errors.Is(err, ErrNotYours):
 		return "Only the person who asked, or an operator of this bot, may do that.", nil
 	case d.sure && (errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrSettled)):

@@ -31,7 +31,7 @@ func asCommand(text string) string {
 // waits for nobody: a command goes past the turns of its conversation.
 func (e *Engine) obey(ctx context.Context, t store.Turn, word string) {
 	text, err := e.answerTo(ctx, t, word)
-	if err != nil && !errors.Is(err, ErrNotYours) && !errors.Is(err, ErrHeld) {
+	if err != nil && !errors.Is(err, ErrNotYours) && !errors.Is(err, ErrHeld) && !errors.Is(err, ErrAsks) {
 		e.Log.Error("carry out a command", "turn", t.ID.String(), "command", word, "err", err)
 	}
 	if err != nil {
@@ -65,6 +65,8 @@ func plainError(err error) string {
 		return "only the person who asked, or an operator of this bot, may do that."
 	case errors.Is(err, ErrHeld):
 		return "the provider takes nothing at the moment."
+	case errors.Is(err, ErrAsks):
+		return "this waits for your word on what I have asked to do: `!approve` or `!deny`."
 	}
 	return "something went wrong inside; it has been logged."
 }
@@ -109,6 +111,8 @@ func (e *Engine) sayRetry(ctx context.Context, by store.Turn) (string, error) {
 			return "Trying again now.", nil
 		case errors.Is(err, ErrHeld):
 			return fmt.Sprintf("The provider takes nothing until %s; it goes on by itself then.", e.clock(now.RetryAt)), nil
+		case errors.Is(err, ErrAsks):
+			return "This waits for your word on what I have asked to do: `!approve` or `!deny`.", nil
 		case !errors.Is(err, ErrNotYours):
 			return "", err
 		}

@@ -64,7 +64,8 @@ type Parts struct {
 var (
 	ErrNoBot    = errors.New("no such bot")
 	ErrNotYours = errors.New("only who asked, or an operator, may do this")
-	ErrHeld     = errors.New("held") // Try now inside a hold: the turn returned with it says until when
+	ErrHeld     = errors.New("held")                    // Try now inside a hold: the turn returned with it says until when
+	ErrAsks     = errors.New("a person has to approve") // Try now of a turn that waits for a word, not for a time
 	ErrVersion  = errors.New("the turn has changed")
 	ErrStopped  = errors.New("the engine has stopped")
 )

@@ -43,13 +43,8 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 
 // noticeAs is the post that makes the notice, or gives it a new text.
 func (e *Engine) noticeAs(t *store.Turn, old *store.Post, text string, until store.Time) store.Post {
-	post := store.Post{Turn: t.ID, Conversation: t.Conversation, Kind: postNotice, State: "pending", Until: until, Text: text}
-	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
-		post.State = "done"
-	}
-	if old != nil {
-		post.ID, post.Handle = old.ID, old.Handle
-	}
+	post := e.postOf(t, 0, postNotice, text, old)
+	post.Until = until
 	return post
 }
 

@@ -89,13 +89,17 @@ func (e *Engine) ordered(ctx context.Context, o Order) (store.Turn, error) {
 }
 
 // Resume runs a waiting turn now (Try now). Inside a hold it returns ErrHeld with the turn, whose
-// RetryAt says until when; at a gate that is down it becomes the next to ask, at once. One that is
+// RetryAt says until when; at a gate that is down it becomes the next to ask, at once. One that waits
+// for a person's word on its calls needs that, and not a try: ErrAsks. One that is
 // queued, runs or is done is returned as it is. One that asks whether it is still wanted is wanted
 // thereby: inside a hold it waits there like any other, and is not asked about again.
 func (e *Engine) Resume(ctx context.Context, o Order) (store.Turn, error) {
 	t, err := e.ordered(ctx, o)
-	if err != nil || !Waits(t.State) || t.Reason.Why == "approval" { // that needs a word, not a try
+	if err != nil || !Waits(t.State) {
 		return t, err
+	}
+	if t.Reason.Why == "approval" {
+		return t, ErrAsks
 	}
 	if until := e.heldUntil(&t); until != 0 && !asksWhetherWanted(&t) {
 		t.Wait.RetryAt = until

@@ -167,22 +167,11 @@ func (e *Engine) answerPosts(t *store.Turn, s *store.Settled) error {
 		kind = "terminal"
 	}
 	surface, _ := e.place(t)
-	parts := []string{text}
-	state := "pending"
-	if surface != nil {
-		if surface.Traits().Local {
-			state = "done"
-		}
-		if split := surface.Traits().Split; split != nil {
-			parts = split(text)
-		}
-	}
-	for i, part := range parts {
-		post := store.Post{Turn: t.ID, Conversation: t.Conversation, Part: i, Kind: kind, Text: part, State: state}
-		if i == 0 && old != nil {
-			post.ID, post.Handle = old.ID, old.Handle
-		}
-		s.Posts = append(s.Posts, post)
+	parts := partsOf(surface, text)
+	notice := old
+	for i, part := range parts { // the first takes the notice's place
+		s.Posts = append(s.Posts, e.postOf(t, i, kind, part, notice))
+		notice = nil
 	}
 	if late := e.lateMention(t, surface, old, len(parts)); late != nil {
 		s.Posts = append(s.Posts, *late)

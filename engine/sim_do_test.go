@@ -211,7 +211,7 @@ func (s *sim) askedAnew(e *Engine, what string, said *simSaid) error {
 // resume is Try now.
 func (s *sim) resume(e *Engine, t store.Turn) error {
 	_, err := e.Resume(context.Background(), Order{Turn: t.ID})
-	if errors.Is(err, ErrHeld) {
+	if errors.Is(err, ErrHeld) || errors.Is(err, ErrAsks) {
 		return nil
 	}
 	if err == nil && Waits(t.State) {

@@ -58,22 +58,6 @@ func (e *Engine) sendMessage(_ context.Context, c tool.Call, to, text string) er
 	return nil
 }
 
-// partsOf is a text as a surface's messages.
-func partsOf(s Surface, text string) []string {
-	if split := s.Traits().Split; split != nil {
-		return split(text)
-	}
-	return []string{text}
-}
-
-// stateOf is how a new post begins on a surface.
-func stateOf(s Surface) string {
-	if s.Traits().Local {
-		return "done"
-	}
-	return "pending"
-}
-
 // sendPlaces is where bots may send, if only one may.
 func (e *Engine) sendPlaces() []string {
 	e.mu.Lock()

@@ -270,7 +270,7 @@ func TestApproval(t *testing.T) {
 			if other.MergedInto != 0 || other.Text != "another" {
 				t.Errorf("a message meanwhile: %+v", other)
 			}
-			if got, err := h.engine.Resume(t.Context(), Order{Turn: id}); err != nil || got.State != store.Parked {
+			if got, err := h.engine.Resume(t.Context(), Order{Turn: id}); !errors.Is(err, ErrAsks) || got.State != store.Parked {
 				t.Errorf("try now: %v, %v", got.State, err)
 			}
 			word := map[bool]string{true: "!approve", false: "!deny"}[allow]

@@ -40,17 +40,12 @@ func (e *Engine) askUnknown(t *store.Turn, more ...*toolCall) (*store.Approval, 
 	if err != nil {
 		return nil, nil // of strings and valid JSON: cannot happen
 	}
-	post := store.Post{
-		Turn: t.ID, Conversation: t.Conversation, Part: unknownPart, Kind: postUnknown, State: "pending",
-		Text: "I was cut off while doing this, and cannot tell whether it happened:\n" + e.inWords(t.ID, asked),
+	old, err := e.unknownPost(t.ID)
+	if err != nil {
+		e.Log.Error("read the post about calls that were cut off", "turn", t.ID.String(), "err", err)
 	}
-	if surface, _ := e.place(t); surface != nil && surface.Traits().Local {
-		post.State = "done"
-	}
-	if old, err := e.unknownPost(t.ID); err == nil && old != nil {
-		post.ID, post.Handle = old.ID, old.Handle
-	}
-	return &store.Approval{Kind: postUnknown, Calls: body}, []store.Post{post}
+	text := "I was cut off while doing this, and cannot tell whether it happened:\n" + e.inWords(t.ID, asked)
+	return &store.Approval{Kind: postUnknown, Calls: body}, []store.Post{e.postOf(t, unknownPart, postUnknown, text, old)}
 }
 
 // unknownPost is the post that tells of a turn's calls that were cut off, nil if there is none.
@@ -85,11 +80,7 @@ func (e *Engine) decideUnknown(ctx context.Context, d Decision, a store.Approval
 	if old, err := e.unknownPost(t.ID); err != nil {
 		return t, err
 	} else if old != nil {
-		old.Text, old.Kind, old.State = said, postTold, "pending"
-		if surface, _ := e.place(&t); surface != nil && surface.Traits().Local {
-			old.State = "done"
-		}
-		decided.Posts = []store.Post{*old}
+		decided.Posts = []store.Post{e.postOf(&t, unknownPart, postTold, said, old)}
 	}
 	after, err := e.Store.Decide(decided)
 	if errors.Is(err, store.ErrSettled) {

@@ -67,7 +67,7 @@ func (s *Server) many(ctx context.Context, c command.Command, once *store.Comman
 		switch {
 		case err == nil || done.Duplicate && errors.Is(err, store.ErrSettled):
 			acted = append(acted, id)
-		case errors.Is(err, store.ErrSettled), errors.Is(err, engine.ErrHeld), errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, store.ErrSettled), errors.Is(err, engine.ErrHeld), errors.Is(err, engine.ErrAsks), errors.Is(err, store.ErrNotFound):
 		default:
 			return carried{}, fmt.Errorf("%s of turn %s: %w", c.Name, id, err)
 		}

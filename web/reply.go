@@ -84,6 +84,7 @@ func explain(err error) (p *problem, ok bool) {
 	}{
 		{engine.ErrNoBot, 404, "no_such_bot", "there is no bot of that name"},
 		{engine.ErrHeld, 409, "held", "the provider has asked to wait; nothing is sent before then"},
+		{engine.ErrAsks, 409, "approval", "the turn waits for a person's word on its tool calls; approve or deny them"},
 		{engine.ErrNotYours, 403, "not_yours", "only who asked, or an operator, may do this"},
 		{engine.ErrVersion, 409, "stale", "the turn has changed since it was read; here it is as it is now"},
 		{engine.ErrStopped, 503, "stopping", "the daemon is stopping; send it again in a moment"},
