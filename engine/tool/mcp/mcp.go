@@ -150,6 +150,5 @@ func (s *Server) Probe(ctx context.Context) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, errors.New(s.hide.from(err.Error()))
 	}
-	s.keep(found)
-	return slices.Clone(s.tools), nil
+	return s.toolsOf(found), nil
 }

@@ -56,8 +56,7 @@ func (s *Server) hold(ctx context.Context) (lived time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	s.keep(found)
-	s.turn(Connected, l, "")
+	s.connected(l, s.toolsOf(found))
 	s.log.Info("tool server connected", "tools", len(found), "protocol", l.session.InitializeResult().ProtocolVersion)
 	began := time.Now()
 	err = s.follow(ctx, l)
@@ -85,7 +84,7 @@ func (s *Server) follow(ctx context.Context, l *line) error {
 		}
 		switch found, err := l.list(ctx); {
 		case err == nil:
-			s.keep(found)
+			s.keep(s.toolsOf(found))
 		case errors.Is(err, errGone):
 			return err
 		case ctx.Err() == nil:
@@ -120,6 +119,19 @@ func (s *Server) drop(l *line) {
 func (s *Server) turn(state string, l *line, problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.turnLocked(state, l, problem)
+}
+
+// connected takes up a line together with what was listed on it: whoever sees the one sees the other.
+func (s *Server) connected(l *line, tools []tool.Tool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tools, s.listed = tools, true
+	s.turnLocked(Connected, l, "")
+}
+
+// turnLocked is turn with s.mu held.
+func (s *Server) turnLocked(state string, l *line, problem string) {
 	if s.state != state {
 		s.since = time.Now()
 	}
@@ -137,12 +149,25 @@ func (s *Server) turn(state string, l *line, problem string) {
 	case <-s.broken: // it was about the line before
 	default:
 	}
+	s.tell()
+}
+
+// tell wakes who waits for a change. s.mu is held.
+func (s *Server) tell() {
 	close(s.news)
 	s.news = make(chan struct{})
 }
 
-// keep makes tools of what the server has listed.
-func (s *Server) keep(found []*sdk.Tool) {
+// keep offers what the server has listed from now on.
+func (s *Server) keep(tools []tool.Tool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tools, s.listed = tools, true
+	s.tell()
+}
+
+// toolsOf makes tools of what the server has listed.
+func (s *Server) toolsOf(found []*sdk.Tool) []tool.Tool {
 	names := make([]string, len(found))
 	for i, t := range found {
 		names[i] = t.Name
@@ -156,9 +181,5 @@ func (s *Server) keep(found []*sdk.Tool) {
 		seen[name] = true
 		tools = append(tools, &remote{server: s, name: names[i], spec: spec(s.c, name, found[i])})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tools, s.listed = tools, true
-	close(s.news)
-	s.news = make(chan struct{})
+	return tools
 }
