@@ -345,6 +345,34 @@ func TestAddressTaken(t *testing.T) {
 	}
 }
 
+// body is what an address answers, whatever its status.
+func body(t *testing.T, address string) string {
+	t.Helper()
+	resp, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// What is told to whoever is not logged in names the way the daemon was started, but no path.
+func TestLoginLine(t *testing.T) {
+	for want, c := range map[string]call{
+		"holdfast login":               {},
+		"holdfast login --demo":        {demo: true},
+		"holdfast --config FILE login": {config: "/home/ada/holdfast.toml"},
+	} {
+		if got := c.loginLine(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestDemoOnItsOwnDirectory: keys and config do not matter, and --fresh begins anew.
 func TestDemoOnItsOwnDirectory(t *testing.T) {
 	h := newHome(t)
@@ -360,6 +388,11 @@ func TestDemoOnItsOwnDirectory(t *testing.T) {
 	h.until(func() bool {
 		return strings.Contains(d.out.String(), "\nholdfast login --demo prints a link to the page\n")
 	}, d.out.String)
+	for path, want := range map[string]string{"/login": `data-login="holdfast login --demo"`, "/api/v1/state": "log in first: `holdfast login --demo` prints a link"} {
+		if page := body(t, "http://"+d.address+path); !strings.Contains(page, want) {
+			t.Errorf("%s says %s", path, page)
+		}
+	}
 	if out := h.want("pause", "--demo"); !strings.HasSuffix(out, "go on with: holdfast unpause --demo\n") {
 		t.Error(out)
 	}

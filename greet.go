@@ -68,6 +68,16 @@ func (c *call) wayIn(site *web.Server) string {
 	return fmt.Sprintf("Open %s (it works once, for 15 minutes)", link)
 }
 
+// loginLine is wayIn's command for the page and the API, which tell it to anybody: the path of a
+// config is not for everybody's eyes.
+func (c *call) loginLine() string {
+	told := *c
+	if told.config != "" {
+		told.config = "FILE"
+	}
+	return told.line("login")
+}
+
 // setKey tells how to get a real model.
 func setKey() string {
 	var names []string

@@ -110,7 +110,7 @@ func (l *loaded) onFile(need access, do func(*client) error) error {
 	defer at.Close()
 	token := rand.Text()
 	l.Web = web.Config{Listen: at.Addr().String(), Token: token}
-	_, site, err := l.build(st, nil, nil, at, false, nil, log, nil)
+	_, site, err := l.build(st, nil, nil, web.Parts{Listen: at}, nil, log)
 	if err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func (loginCmd) Run(c *call) error {
 	return nil
 }
 
-// noPage says that there is no daemon to log in to. The page of the demo tells people to use the same
-// command as any other, so that one is looked for too.
+// noPage says that there is no daemon to log in to. Who tries the demo types the command that the README
+// tells, so that one is looked for too.
 func (c *call) noPage() error {
 	err := c.down("no daemon runs, so there is no page to log in to")
 	if c.demo {

@@ -65,7 +65,7 @@ func (c *call) serve(l *loaded) error {
 	defer closed(log, "providers", services.close)
 
 	servers := l.toolServers(log)
-	eng, site, err := l.build(st, services.byName, servers, at, found == demoModel, c.crash, log, tail)
+	eng, site, err := l.build(st, services.byName, servers, web.Parts{Listen: at, Demo: found == demoModel, Tail: tail, Login: c.loginLine()}, c.crash, log)
 	if err != nil {
 		return err
 	}
@@ -77,20 +77,19 @@ func (c *call) serve(l *loaded) error {
 	})
 }
 
-// build makes the engine and the page over it.
-func (l *loaded) build(st *store.Store, services map[string]engine.Provider, servers toolServers, at net.Listener, demo bool, crash func(string), log *slog.Logger, tail *web.Log) (*engine.Engine, *web.Server, error) {
+// build makes the engine and the page over it; of page it needs what is not known here.
+func (l *loaded) build(st *store.Store, services map[string]engine.Provider, servers toolServers, page web.Parts, crash func(string), log *slog.Logger) (*engine.Engine, *web.Server, error) {
 	live := web.NewLive()
 	eng, err := engine.New(engine.Parts{
 		Config: l.Engine, Retry: l.Retry, Alerts: l.Alerts, Bots: l.Bots, Providers: services, Tools: l.tools(servers), PublicTools: l.Web.PublicTools,
-		Surfaces: l.surfaces(live, log), Schedules: l.Schedules, Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+at.Addr().String()),
+		Surfaces: l.surfaces(live, log), Schedules: l.Schedules, Store: st, Log: log, Location: l.location(), Crash: crash, Keep: l.Store.Keep, PublicURL: cmp.Or(l.Web.PublicURL, "http://"+page.Listen.Addr().String()),
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	site, err := web.New(l.Web, web.Parts{
-		Store: st, Engine: eng, Live: live, Log: log, Version: version, Bots: pageBots(l.Bots), Demo: demo, Dir: l.Store.Dir, Listen: at,
-		Tail: tail, Location: l.location(), Currency: l.Currency, Prices: l.Prices,
-	})
+	page.Store, page.Engine, page.Live, page.Log, page.Version, page.Bots = st, eng, live, log, version, pageBots(l.Bots)
+	page.Dir, page.Location, page.Currency, page.Prices = l.Store.Dir, l.location(), l.Currency, l.Prices
+	site, err := web.New(l.Web, page)
 	return eng, site, err
 }
 

@@ -168,6 +168,7 @@ type ProviderShape struct {
 	CoolWhy         string
 	Paused, NoKey   bool
 	Waiting         int   // turns that wait at its gate
+	People          int   // whose turns they are
 	Requests        int   // in the last hour, as far as this process lives
 	Failures        int   // of them
 	Median          int64 // ms of its latest answers; 0 = none
@@ -178,6 +179,7 @@ type ProviderShape struct {
 
 // Providers are all models that bots name, by name, and how they do.
 func (e *Engine) Providers() []ProviderShape {
+	e.countPeople()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.providerShapes(e.now())
@@ -221,7 +223,7 @@ func (e *Engine) providerShape(model string, now store.Time) *ProviderShape {
 	if g == nil {
 		return p
 	}
-	p.Waiting = g.rows + len(g.inMemory)
+	p.Waiting, p.People = g.held(), g.people
 	switch _, why := g.rec.Gate.Closed(now.Go()); {
 	case why == "hold":
 		p.State, p.Until, p.Class = "held", g.row.Until, g.row.Class

@@ -22,6 +22,9 @@ type gate struct {
 	rows     int               // turns that wait at it as rows
 	known    []store.ID        // some of them, for people to see
 	inMemory []*run            // turns that wait at it in process (park = false)
+	came     int               // turns that have come to wait, ever
+	people   int               // whose turns wait, as counted at …
+	counted  crowd             // … this
 	letting  map[store.ID]bool // rows let in that have not begun their request: they are ready, or stand in line for a slot
 	passed   map[store.ID]bool // conversations whose rows were passed over, since another turn had them
 	dirty    bool              // moved since its row was written

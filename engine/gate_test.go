@@ -55,6 +55,20 @@ func TestReleaseF11(t *testing.T) {
 		if shape := h.engine.Shape(); len(shape.Gates) != 1 || shape.Gates[0].Held != 1 || shape.Gates[0].Why != "hold" {
 			t.Errorf("%+v", shape)
 		}
+		h.say("ann", "once more") // joins
+		others := []store.ID{h.sayIn("attic", "ann", "hello"), h.sayIn("cellar", "bob", "hello")}
+		for _, other := range others {
+			h.want(other, store.Parked)
+		}
+		if shape := h.engine.Shape(); shape.Gates[0].Held != 3 || shape.Gates[0].People != 2 || shape.Providers[0].People != 2 {
+			t.Errorf("three turns of two people: %+v", shape)
+		}
+		if _, err := h.engine.Cancel(t.Context(), Order{Turn: others[1]}); err != nil {
+			t.Fatal(err)
+		}
+		if shape := h.engine.Shape(); shape.Gates[0].Held != 2 || shape.Gates[0].People != 1 {
+			t.Errorf("one of them has gone: %+v", shape)
+		}
 		if err := h.engine.Release(t.Context(), "fake/one", nil); err != nil {
 			t.Fatal(err)
 		}

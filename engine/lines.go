@@ -62,7 +62,7 @@ func (e *Engine) watchLines(now store.Time) {
 	}
 	e.mu.Unlock()
 	for _, l := range lost {
-		why := cmp.Or(l.Why, "it is tried again by itself; “holdfast doctor” tells what is missing")
+		why := cmp.Or(l.Why, "it is tried again by itself; the command doctor tells what is missing")
 		e.raise(alertSurface, l.Name, l.lost, fmt.Sprintf("%s is not connected since %s: %s", l.Name, e.clock(l.lost), why))
 	}
 	for _, name := range gone {

@@ -88,7 +88,8 @@ func (e *Engine) lost() int64 {
 	return max(0, known-inMemory)
 }
 
-// Shape is what an operator sees at a glance; all of it is in memory.
+// Shape is what an operator sees at a glance; all of it is in memory, but for whose turns wait at a
+// gate where somebody has come or gone.
 type Shape struct {
 	Turns     map[store.State]int64 // by state
 	Accepted  int64
@@ -108,7 +109,8 @@ type GateShape struct {
 	Class           string
 	Until, Since    store.Time
 	Error           string
-	Held            int
+	Held            int // turns that wait at it
+	People          int // whose turns they are
 }
 
 // Upcoming is something due.
@@ -126,6 +128,7 @@ const upcomingShown = 50
 
 // Shape reads it.
 func (e *Engine) Shape() Shape {
+	e.countPeople()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := Shape{
@@ -140,9 +143,9 @@ func (e *Engine) Shape() Shape {
 		if _, why := g.rec.Gate.Closed(now.Go()); why != "" {
 			s.Gates = append(s.Gates, GateShape{
 				Provider: g.row.Provider, Model: g.row.Model, Why: why, Class: g.row.Class, Until: g.row.Until, Since: g.row.Since,
-				Error: g.row.Error, Held: g.rows + len(g.inMemory),
+				Error: g.row.Error, Held: g.held(), People: g.people,
 			})
-			s.Upcoming = append(s.Upcoming, Upcoming{Kind: "gate", At: g.row.Until, Count: g.rows + len(g.inMemory)})
+			s.Upcoming = append(s.Upcoming, Upcoming{Kind: "gate", At: g.row.Until, Count: g.held()})
 			for _, turn := range g.known {
 				s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: g.row.Until, Count: 1})
 			}

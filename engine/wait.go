@@ -146,6 +146,7 @@ func (e *Engine) asRow(t *store.Turn, due store.Time) {
 	if t.Wait.Gate != "" {
 		g := e.gates[t.Wait.Gate]
 		g.rows++
+		g.came++
 		g.recount = true
 		if len(g.known) < knownShown {
 			g.known = append(g.known, t.ID)
@@ -225,6 +226,7 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 	if inProcess {
 		e.mu.Lock()
 		g.inMemory = append(g.inMemory, r)
+		g.came++
 		e.mu.Unlock()
 		return verdict{place: waiting, until: cmp.Or(until, now.Add(halfOpenLook))}
 	}

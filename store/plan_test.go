@@ -24,6 +24,7 @@ func reads(t *testing.T, s *Store) {
 	do(s.Due(t0, 0, t0+1, 10))
 	do(s.AtGate("g", t0, nil, 10))
 	do(s.GateWaiters())
+	do(s.PeopleAt("g", "p", "m"))
 	do(s.History(a.Conversation, a.Turn, 10))
 	do(s.Attempts(a.Turn))
 	do(s.Steps(a.Turn))

@@ -52,7 +52,7 @@ func (s *Server) who(r *http.Request) (caller, error) {
 	}
 	cookie, err := r.Cookie(s.cookieName())
 	if err != nil {
-		return caller{}, loginFirst()
+		return caller{}, s.loginFirst()
 	}
 	if person, ok := s.visitor(cookie.Value); ok {
 		return caller{person: person}, nil
@@ -63,13 +63,13 @@ func (s *Server) who(r *http.Request) (caller, error) {
 		return caller{}, err
 	}
 	if !good {
-		return caller{}, loginFirst()
+		return caller{}, s.loginFirst()
 	}
 	return caller{session: hash[:]}, nil
 }
 
-func loginFirst() error {
-	return &problem{status: 401, code: "unauthorized", message: "log in first: `holdfast login` prints a link"}
+func (s *Server) loginFirst() error {
+	return &problem{status: 401, code: "unauthorized", message: "log in first: `" + s.login + "` prints a link"}
 }
 
 type callerKey struct{}

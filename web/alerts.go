@@ -41,6 +41,7 @@ type providerJSON struct {
 	Paused      bool       `json:"paused"`
 	NoKey       bool       `json:"no_key"`
 	Waiting     int        `json:"waiting"`
+	People      int        `json:"people"` // whose turns wait
 	Requests    int        `json:"requests"`
 	Failures    int        `json:"failures"`
 	Median      *int64     `json:"median_ms"`
@@ -52,7 +53,7 @@ type providerJSON struct {
 func showProvider(p engine.ProviderShape) providerJSON {
 	return providerJSON{
 		ID: p.Provider + "/" + p.Model, Provider: p.Provider, Model: p.Model, Bots: append([]string{}, p.Bots...), State: p.State, Until: p.Until,
-		CoolUntil: p.CoolUntil, CoolReason: some(p.CoolWhy), Paused: p.Paused, NoKey: p.NoKey, Waiting: p.Waiting, Requests: p.Requests, Failures: p.Failures,
+		CoolUntil: p.CoolUntil, CoolReason: some(p.CoolWhy), Paused: p.Paused, NoKey: p.NoKey, Waiting: p.Waiting, People: p.People, Requests: p.Requests, Failures: p.Failures,
 		Median: some(p.Median), LastError: some(p.LastError), LastErrorAt: p.LastErrorAt, LastOK: p.LastOK,
 	}
 }

@@ -16,7 +16,7 @@ func TestAlertAndProviderShapes(t *testing.T) {
 	golden(t, "provider", showProvider(engine.ProviderShape{Provider: "a", Model: "b/c", Bots: []string{"ada"}, State: "held", Until: moment, Class: "rate_limit",
 		CoolUntil: moment, CoolWhy: "rate_limit", Requests: 3, Failures: 1, Median: 200, LastError: "429", LastErrorAt: moment, LastOK: moment}),
 		`{"id":"a/b/c","provider":"a","model":"b/c","bots":["ada"],"state":"held","until":"2025-06-15T15:06:40.123Z","cooldown_until":"2025-06-15T15:06:40.123Z",`+
-			`"cooldown_reason":"rate_limit","paused":false,"no_key":false,"waiting":0,"requests":3,"failures":1,"median_ms":200,"last_error":"429",`+
+			`"cooldown_reason":"rate_limit","paused":false,"no_key":false,"waiting":0,"people":0,"requests":3,"failures":1,"median_ms":200,"last_error":"429",`+
 			`"last_error_at":"2025-06-15T15:06:40.123Z","last_ok":"2025-06-15T15:06:40.123Z"}`)
 }
 

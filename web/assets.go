@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"html"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -31,14 +32,15 @@ type file struct {
 	packed func() []byte // by gzip, made when first asked for: a start does not wait for it; nil if that is not smaller
 }
 
-// loadAssets reads a built page: index.html at its root, which names the others as /assets/NAME.
-func loadAssets(pages fs.FS) (*assets, error) {
+// loadAssets reads a built page: index.html at its root, which names the others as /assets/NAME, and
+// the command that prints a login link, in place of which login is put.
+func loadAssets(pages fs.FS, login string) (*assets, error) {
 	index, err := fs.ReadFile(pages, "index.html")
 	if err != nil {
 		return nil, err
 	}
 	a := &assets{files: map[string]file{}}
-	var rename []string // pairs, for the index
+	rename := []string{`"holdfast login"`, `"` + html.EscapeString(login) + `"`} // pairs, for the index
 	err = fs.WalkDir(pages, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || name == "index.html" || !served(name) {
 			return err

@@ -50,7 +50,7 @@ func TestPageAndAssets(t *testing.T) {
 
 // The page as it is built: every file it names is there, under a name that changes with it.
 func TestBuiltPageNamesItsFiles(t *testing.T) {
-	a, err := loadAssets(Dist)
+	a, err := loadAssets(Dist, "holdfast login --demo")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +58,9 @@ func TestBuiltPageNamesItsFiles(t *testing.T) {
 		if _, ok := a.files[name[1]]; !ok {
 			t.Errorf("index.html names /assets/%s, which is not served", name[1])
 		}
+	}
+	if !bytes.Contains(a.index.body, []byte(` data-login="holdfast login --demo"`)) {
+		t.Error("index.html does not know how to get a login link")
 	}
 	for name, f := range a.files {
 		if bytes.Contains(f.body, []byte("/assets/")) {

@@ -339,6 +339,8 @@ func TestOperatorSeesAnAlertAndPauses(t *testing.T) {
 	}
 	tab.Click(".side-bottom a")
 	tab.Wait(`document.querySelector(".side .badge.bad").innerText === "1 alert"`)
+	tab.WaitText("4 turns of 3 people wait, the oldest since")
+	tab.WaitText("1 turn of 1 person waits.")
 	tab.Press("Ack outage of " + free)
 	tab.Wait(`document.querySelectorAll(".card.seen").length === 2 && !document.querySelector(".side .badge.bad")`)
 	d.Put("alert", object{"id": "a1", "kind": "outage", "subject": free, "since": at(9 * time.Minute), "text": "It answers nobody.", "acked": at(0), "cleared": at(0)})

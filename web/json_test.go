@@ -66,15 +66,15 @@ func TestShapes(t *testing.T) {
 		`{"id":"`+store.ID(4).String()+`","chat":"c1","turn":"`+store.ID(1).String()+`","role":"bot","kind":"answer","name":"ada","text":"**a**",`+
 			`"html":"<p><strong>a</strong></p>","at":"2025-06-15T15:06:40.123Z","edited":"2025-06-15T15:06:40.123Z"}`)
 
-	golden(t, "gate", showGate(engine.GateShape{Provider: "openai", Model: "a/b", Why: "hold", Class: "rate_limit", Until: moment, Since: moment, Error: "429", Held: 2}),
-		`{"id":"openai/a/b","provider":"openai","model":"a/b","why":"hold","until":"2025-06-15T15:06:40.123Z","since":"2025-06-15T15:06:40.123Z","class":"rate_limit","error":"429","waiting":2}`)
+	golden(t, "gate", showGate(engine.GateShape{Provider: "openai", Model: "a/b", Why: "hold", Class: "rate_limit", Until: moment, Since: moment, Error: "429", Held: 2, People: 1}),
+		`{"id":"openai/a/b","provider":"openai","model":"a/b","why":"hold","until":"2025-06-15T15:06:40.123Z","since":"2025-06-15T15:06:40.123Z","class":"rate_limit","error":"429","waiting":2,"people":1}`)
 }
 
 func TestState(t *testing.T) {
 	g := newRig(t, nil)
 	g.house.shape = engine.Shape{
 		Turns: map[store.State]int64{store.Done: 5, store.Parked: 1}, Accepted: 6,
-		Gates:    []engine.GateShape{{Provider: "openai", Model: "m", Why: "hold", Class: "rate_limit", Until: moment, Held: 2}, {Provider: "x", Model: "y", Why: "down", Class: "server", Until: moment}},
+		Gates:    []engine.GateShape{{Provider: "openai", Model: "m", Why: "hold", Class: "rate_limit", Until: moment, Held: 2, People: 1}, {Provider: "x", Model: "y", Why: "down", Class: "server", Until: moment}},
 		Upcoming: []engine.Upcoming{{Kind: "gate", At: moment, Count: 2}, {Kind: "rearm", Turn: 1, At: moment, Count: 1, Of: 3}},
 		Surfaces: []engine.SurfaceShape{{Name: "web", State: "connected", Since: moment}},
 	}
@@ -84,8 +84,8 @@ func TestState(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"version":"1.2.3","uptime_s":0,"turns":{"accepted":6,"done":5,"queued":0,"running":0,"retrying":0,"parked":1,"rearming":0,"owed":0,"lost":0}`,
-		`"provider_admission":[{"provider":"openai","model":"m","cooldown_until":"2025-06-15T15:06:40.123Z","cooldown_reason":"rate_limit","held_requests":2},` +
-			`{"provider":"x","model":"y","cooldown_until":"2025-06-15T15:06:40.123Z","cooldown_reason":"down","held_requests":0}]`,
+		`"provider_admission":[{"provider":"openai","model":"m","cooldown_until":"2025-06-15T15:06:40.123Z","cooldown_reason":"rate_limit","held_requests":2,"people":1},` +
+			`{"provider":"x","model":"y","cooldown_until":"2025-06-15T15:06:40.123Z","cooldown_reason":"down","held_requests":0,"people":0}]`,
 		`"upcoming":[{"kind":"gate","turn":null,"at":"2025-06-15T15:06:40.123Z","count":2,"of":null},` +
 			`{"kind":"rearm","turn":"` + store.ID(1).String() + `","at":"2025-06-15T15:06:40.123Z","count":1,"of":3}]`,
 		`"alerts":[],"surfaces":[{"name":"web","state":"connected","since":"`,

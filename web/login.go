@@ -80,7 +80,7 @@ func (s *Server) handleLogin(w http.ResponseWriter, r *http.Request) {
 	}
 	if !ok {
 		s.tries.failed(address, now)
-		refuse(w, &problem{status: 401, code: "bad_login", message: "this link was used before or is too old; `holdfast login` prints a fresh one"})
+		refuse(w, &problem{status: 401, code: "bad_login", message: "this link was used before or is too old; `" + s.login + "` prints a fresh one"})
 		return
 	}
 	http.SetCookie(w, s.cookie(r, session, sessionLife))

@@ -202,12 +202,13 @@ type gateJSON struct {
 	Class    *string    `json:"class"`
 	Error    *string    `json:"error"`
 	Waiting  int        `json:"waiting"`
+	People   int        `json:"people"` // whose turns wait
 }
 
 func showGate(g engine.GateShape) gateJSON {
 	return gateJSON{
 		ID: g.Provider + "/" + g.Model, Provider: g.Provider, Model: g.Model, Why: g.Why, Until: g.Until, Since: g.Since,
-		Class: some(g.Class), Error: some(g.Error), Waiting: g.Held,
+		Class: some(g.Class), Error: some(g.Error), Waiting: g.Held, People: g.People,
 	}
 }
 

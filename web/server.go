@@ -85,6 +85,8 @@ type Parts struct {
 
 	Currency string // of the prices
 	Prices   []engine.Price
+
+	Login string // the command that prints a login link, as it is told to whoever is not logged in; "" = "holdfast login"
 }
 
 // Server serves the page and the API.
@@ -99,6 +101,7 @@ type Server struct {
 	bots    []Bot
 	demo    bool
 	token   [32]byte // sha256
+	login   string   // the command that prints a login link
 	assets  *assets
 	tries   *throttle
 	limits  *limits
@@ -128,13 +131,14 @@ func New(c Config, p Parts) (*Server, error) {
 	if p.Pages == nil {
 		p.Pages = Dist
 	}
-	files, err := loadAssets(p.Pages)
+	p.Login = cmp.Or(p.Login, "holdfast login")
+	files, err := loadAssets(p.Pages, p.Login)
 	if err != nil {
 		return nil, fmt.Errorf("load the page: %w", err)
 	}
 	s := &Server{
 		config: c, store: p.Store, engine: p.Engine, live: p.Live, log: p.Log, version: p.Version, bots: p.Bots, demo: p.Demo,
-		token: digest(c.Token), assets: files, tries: newThrottle(5, time.Minute), started: time.Now(), tick: tickEvery,
+		token: digest(c.Token), login: p.Login, assets: files, tries: newThrottle(5, time.Minute), started: time.Now(), tick: tickEvery,
 		limits: newLimits(c.Visitor, c.Visitors), metrics: newMetrics(p.Engine, p.Store, p.Log), location: cmp.Or(p.Location, time.Local),
 		currency: p.Currency, prices: pricesOf(p.Prices),
 		listener: p.Listen, listening: make(chan struct{}),

@@ -42,6 +42,7 @@ type admission struct {
 	Until    store.Time `json:"cooldown_until"`
 	Reason   string     `json:"cooldown_reason"` // a class, or "down"
 	Held     int        `json:"held_requests"`   // turns that wait for it
+	People   int        `json:"people"`          // whose turns they are
 }
 
 type upcomingJSON struct {
@@ -81,7 +82,7 @@ func counts(shape engine.Shape) turnCounts {
 }
 
 func showAdmission(g engine.GateShape) admission {
-	a := admission{Provider: g.Provider, Model: g.Model, Until: g.Until, Reason: g.Class, Held: g.Held}
+	a := admission{Provider: g.Provider, Model: g.Model, Until: g.Until, Reason: g.Class, Held: g.Held, People: g.People}
 	if g.Why == "down" || g.Class == "" {
 		a.Reason = g.Why
 	}

@@ -141,12 +141,12 @@ func operator(d *webtest.Daemon) {
 		{"name": "bot", "models": []string{"demo/demo", free, "ollama/qwen3:4b"}},
 		{"name": "reports", "models": []string{"openai/gpt-5-mini"}},
 	}
-	d.Put("provider", provider("demo", "demo", object{"state": "held", "requests": 61, "failures": 9, "last_error": "429 Too Many Requests"}))
-	d.Put("provider", provider("openrouter", strings.TrimPrefix(free, "openrouter/"), object{"state": "down", "requests": 12, "failures": 12, "last_error": "503 no instances available", "last_ok": at(31 * time.Hour)}))
+	d.Put("provider", provider("demo", "demo", object{"state": "held", "waiting": 4, "people": 3, "requests": 61, "failures": 9, "last_error": "429 Too Many Requests"}))
+	d.Put("provider", provider("openrouter", strings.TrimPrefix(free, "openrouter/"), object{"state": "down", "waiting": 1, "people": 1, "requests": 12, "failures": 12, "last_error": "503 no instances available", "last_ok": at(31 * time.Hour)}))
 	d.Put("provider", provider("ollama", "qwen3:4b", object{"requests": 0, "last_ok": nil}))
 	d.Put("provider", provider("openai", "gpt-5-mini", object{"bots": []string{"reports"}, "cooldown_until": at(-95 * time.Second), "cooldown_reason": "overloaded", "failures": 1, "last_error": "503 overloaded, try again"}))
-	d.Put("gate", object{"id": "demo/demo", "provider": "demo", "model": "demo", "why": "hold", "until": at(-32 * time.Second), "since": at(13 * time.Second), "class": "rate_limit", "error": "429 Too Many Requests: requests per minute reached, retry after 45 s", "waiting": 4})
-	d.Put("gate", object{"id": "openrouter/meta-llama/llama-3.3-70b-instruct:free", "provider": "openrouter", "model": "meta-llama/llama-3.3-70b-instruct:free", "why": "down", "until": at(-150 * time.Second), "since": at(22 * time.Minute), "class": "overloaded", "error": "503 no instances available", "waiting": 1})
+	d.Put("gate", object{"id": "demo/demo", "provider": "demo", "model": "demo", "why": "hold", "until": at(-32 * time.Second), "since": at(13 * time.Second), "class": "rate_limit", "error": "429 Too Many Requests: requests per minute reached, retry after 45 s", "waiting": 4, "people": 3})
+	d.Put("gate", object{"id": "openrouter/meta-llama/llama-3.3-70b-instruct:free", "provider": "openrouter", "model": "meta-llama/llama-3.3-70b-instruct:free", "why": "down", "until": at(-150 * time.Second), "since": at(22 * time.Minute), "class": "overloaded", "error": "503 no instances available", "waiting": 1, "people": 1})
 	d.Put("alert", object{"id": "a2", "kind": "account", "subject": "openrouter", "since": at(5 * time.Hour), "text": "openrouter refuses the key (401). 1 turn is kept until it is put right.", "acked": at(4 * time.Hour), "cleared": nil})
 	d.Put("alert", object{"id": "a1", "kind": "outage", "subject": free, "acked": nil, "cleared": nil, "since": at(9 * time.Minute), "text": "Turns have waited on openrouter/meta-llama/llama-3.3-70b-instruct:free for 9 min; it has answered nobody."})
 	d.Put("turn", parked("t2", 33*time.Second))

@@ -3,6 +3,7 @@ package web_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"holdfast/web/webtest"
@@ -70,6 +71,9 @@ func TestSchedulesAreRunPausedAndDeleted(t *testing.T) {
 		return 0, nil
 	}
 	tab.Open(d.URL + "/operator")
+	tab.WaitText("Summarise what is open.")
+	d.Put("schedule", schedule("standup", "config", object{"prompt": "Changed elsewhere."}))
+	tab.WaitText("Changed elsewhere.")
 	row := `[...document.querySelectorAll("#schedules li")].find((l) => l.innerText.includes("standup")).innerText`
 	tab.Wait(`/Set\s/.test(` + row + `) && ` + row + `.includes("0 9 * * 1-5")`)
 	tab.Press("Run now: standup")
@@ -91,6 +95,9 @@ func TestSchedulesAreRunPausedAndDeleted(t *testing.T) {
 	var names []string
 	for _, c := range d.Commands() {
 		names = append(names, c.Cmd+" "+c.Target)
+	}
+	if slices.ContainsFunc(tab.Requests(), func(r string) bool { return strings.HasSuffix(r, "/schedules") }) {
+		t.Error("the page asks for schedules, which the socket brings")
 	}
 	if want := []string{"schedule.run standup", "schedule.pause standup", "schedule.pause standup", "schedule.delete water-the-plants"}; !slices.Equal(names, want) {
 		t.Errorf("sent %q, want %q", names, want)

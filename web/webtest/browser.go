@@ -184,6 +184,13 @@ func (t *Tab) Forget() {
 	t.console = nil
 }
 
+// Requests are the addresses that the page has asked for so far, in order.
+func (t *Tab) Requests() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]string(nil), t.requests...)
+}
+
 // Foreign are the requests to other hosts than that of base.
 func (t *Tab) Foreign(base string) []string {
 	home, err := url.Parse(base)

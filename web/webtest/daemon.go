@@ -298,7 +298,7 @@ func (d *Daemon) greet(l *line, chat string) {
 	messages, _ := d.transcript(chat, "")
 	l.send(Object{
 		"t": "snapshot", "seq": d.seq, "chats": chats, "chat": chat, "messages": messages, "turns": d.turnsOf(messages),
-		"gates": d.objects["gate"], "alerts": d.objects["alert"], "providers": d.objects["provider"],
+		"gates": d.objects["gate"], "alerts": d.objects["alert"], "providers": d.objects["provider"], "schedules": d.objects["schedule"],
 	})
 	l.send(Object{"t": "live"})
 	for turn, blocks := range d.renders {

@@ -34,7 +34,7 @@ func advice(token, why string) string {
 		if token == "app_token" {
 			return fmt.Sprintf("%s lacks the scope connections:write (%s): make a new one at %s", token, why, where)
 		}
-		return fmt.Sprintf("the app lacks a scope (%s): add what `holdfast doctor` names at %s → your app → OAuth & Permissions → Scopes, then click Reinstall to Workspace", why, appsPage)
+		return fmt.Sprintf("the app lacks a scope (%s): add what the command doctor names at %s → your app → OAuth & Permissions → Scopes, then click Reinstall to Workspace", why, appsPage)
 	}
 	return ""
 }

@@ -21,6 +21,8 @@ export const heard = signal(0);
 export const refusal = signal("");
 // ready is whether the daemon has told all there is, once at least.
 export const ready = signal(false);
+// pulse counts the daemon's ticks, one every ten seconds, and each time the line comes up.
+export const pulse = signal(0);
 // synced is the chat whose transcript the last hello asked for and got.
 export const synced = signal<string | null>(null);
 
@@ -153,6 +155,7 @@ function take(f: Frame): void {
       return logged(f);
     case "tick":
       if (f.providers) state.putProviders(f.providers);
+      pulse.value++;
       return clock.set(f.now);
     case "bye":
       return; // the close that follows says why
@@ -166,6 +169,7 @@ function up(): void {
     lost.value = 0;
     synced.value = have;
     ready.value = true;
+    pulse.value++;
   });
   if (logLevel) askLog();
   if (asked !== chat) hello(false);

@@ -3,7 +3,7 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import { Table } from "./table";
-import { live, waiting, type Alert, type Attempt, type Change, type Chat, type Frame, type Gate, type Message, type Page, type Provider, type Turn } from "./wire";
+import { live, waiting, type Alert, type Attempt, type Change, type Chat, type Frame, type Gate, type Message, type Page, type Provider, type Schedule, type Turn } from "./wire";
 
 export const page = signal<Page | null>(null);
 export const chats = new Table<Chat>();
@@ -13,10 +13,11 @@ export const attempts = new Table<Attempt[]>(); // by turn
 export const gates = new Table<Gate>();
 export const alerts = new Table<Alert>();
 export const providers = new Table<Provider>();
+export const schedules = new Table<Schedule>(); // by name
 
 // held are the chats whose transcript is here.
 export const held = signal<ReadonlySet<string>>(new Set());
-// changes counts what came in: pages that show counts of the server ask again when it moves.
+// changes counts what came in: views that show counts of the server ask again when it moves.
 export const changes = signal(0);
 
 const streams = new Map<string, Signal<readonly string[]>>();
@@ -71,7 +72,7 @@ function hold(id: string, on: boolean): void {
 // forget empties everything: the server has another store than before.
 export function forget(): void {
   batch(() => {
-    for (const t of [chats, messages, turns, attempts, gates, alerts, providers]) t.fill([]);
+    for (const t of [chats, messages, turns, attempts, gates, alerts, providers, schedules]) t.fill([]);
     for (const s of streams.values()) s.value = none;
     held.value = new Set();
   });
@@ -96,6 +97,8 @@ export function change(c: Change): void {
         return c.d.cleared ? alerts.drop(c.d.id) : alerts.put(c.d.id, c.d);
       case "provider":
         return providers.put(c.d.id, c.d);
+      case "schedule":
+        return schedules.put(c.d.name, c.d);
       case "removed":
         return remove(c.d.kind, c.d.id);
     }
@@ -109,6 +112,7 @@ function remove(kind: string, id: string): void {
   else if (kind === "gate") gates.drop(id);
   else if (kind === "alert") alerts.drop(id);
   else if (kind === "provider") providers.drop(id);
+  else if (kind === "schedule") schedules.drop(id);
 }
 
 export const putProviders = (rows: Provider[] | null) => providers.fill(byId(rows));
@@ -132,6 +136,7 @@ export function snapshot(s: Extract<Frame, { t: "snapshot" }>): void {
     gates.fill(byId((s.gates ?? []).filter((g) => g.why)));
     alerts.fill(byId(s.alerts));
     putProviders(s.providers);
+    schedules.fill((s.schedules ?? []).map((x) => [x.name, x] as const));
     for (const [id, st] of streams) if (turns.peek(id)?.state !== "running") st.value = none;
     if (s.chat) hold(s.chat, true);
   });

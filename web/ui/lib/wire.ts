@@ -162,7 +162,8 @@ export interface Gate {
   since: string | null;
   class: string | null;
   error: string | null;
-  waiting: number | null;
+  waiting: number; // turns
+  people: number; // whose they are
 }
 
 export interface Alert {
@@ -182,6 +183,8 @@ export interface Provider {
   model: string;
   bots: string[] | null; // whose chains name it
   state: "open" | "held" | "down";
+  waiting: number; // turns, at its gate
+  people: number; // whose they are
   cooldown_until: string | null; // passed over until then while another model is usable
   cooldown_reason: string | null;
   no_key: boolean;
@@ -220,7 +223,7 @@ export interface Health {
   version: string;
   uptime_s: number;
   turns: Record<"accepted" | "done" | "lost" | Exclude<TurnState, "done">, number>;
-  provider_admission: { provider: string; model: string; cooldown_until: string | null; cooldown_reason: string; held_requests: number }[] | null;
+  provider_admission: { provider: string; model: string; cooldown_until: string | null; cooldown_reason: string; held_requests: number; people: number }[] | null;
   upcoming: { kind: string; turn: string | null; name?: string | null; at: string; count: number | null; of: number | null }[] | null;
   alerts: Alert[] | null;
   surfaces: { name: string; state: string; since: string | null }[] | null;
@@ -230,7 +233,7 @@ export interface Health {
 
 export type Frame =
   | { t: "welcome"; epoch: string; head: number; now: string; page: Page }
-  | { t: "snapshot"; seq: number; chat: string; chats: Chat[] | null; messages: Message[] | null; turns: Turn[] | null; gates: Gate[] | null; alerts: Alert[] | null; providers: Provider[] | null }
+  | { t: "snapshot"; seq: number; chat: string; chats: Chat[] | null; messages: Message[] | null; turns: Turn[] | null; gates: Gate[] | null; alerts: Alert[] | null; providers: Provider[] | null; schedules: Schedule[] | null }
   | { t: "live" }
   | ({ t: "ev"; seq: number } & Change)
   | { t: "render"; turn: string; chat: string; from: number; blocks: string[] }
@@ -246,7 +249,7 @@ export type Change =
   | { k: "gate"; d: Gate }
   | { k: "alert"; d: Alert }
   | { k: "provider"; d: Provider }
-  | { k: "schedule"; d: unknown }
+  | { k: "schedule"; d: Schedule }
   | { k: "removed"; d: { kind: string; id: string } };
 
 export const waiting = (t: { state: string | null }) => t.state === "retrying" || t.state === "parked" || t.state === "rearming" || t.state === "owed";

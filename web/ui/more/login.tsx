@@ -3,6 +3,9 @@
 
 import { again, go, login, Mark, Refusal, route, title, useEffect, useSignal } from "#app";
 
+// command prints a login link where the daemon runs: the server knows how it was started.
+const command = document.querySelector<HTMLScriptElement>("script[data-login]")?.dataset.login;
+
 export function Login() {
   const secret = useSignal("");
   const busy = useSignal(false);
@@ -31,7 +34,7 @@ export function Login() {
       <Mark />
       <h1>Log in to Holdfast</h1>
       <p>
-        On the machine where the daemon runs, type <code>holdfast login</code> and open the link that it prints.
+        On the machine where the daemon runs, type <code>{command}</code> and open the link that it prints.
       </p>
       <form
         onSubmit={(e) => {
@@ -48,7 +51,7 @@ export function Login() {
         </div>
       </form>
       <p class="login-error" role="alert">
-        {error.value && `${error.value} Run “holdfast login” for a fresh link.`}
+        {error.value && `${error.value} Run “${command}” for a fresh link.`}
       </p>
     </main>
   );

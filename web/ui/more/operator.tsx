@@ -11,7 +11,7 @@ import { Bots } from "./bots";
 import { Log } from "./log";
 import { Memories } from "./memory";
 import { PausedAll } from "./pause";
-import { polled, usePoll } from "./poll";
+import { kept, useFresh } from "./fresh";
 import { Providers } from "./providers";
 import { Schedules } from "./schedules";
 import { Turns, type Filter, type TurnList } from "./turns";
@@ -19,10 +19,10 @@ import { Upcoming } from "./upcoming";
 import { Usage } from "./usage";
 
 export function Operator() {
-  const health = useMemo(() => polled<Health>(), []);
-  const list = useMemo(() => polled<TurnList>(), []);
+  const health = useMemo(() => kept<Health>(), []);
+  const list = useMemo(() => kept<TurnList>(), []);
   const filter = useSignal<Filter>("waiting");
-  const again = usePoll("/api/v1/state", health, (v) => v.providers?.forEach((p) => providers.put(p.id, p)));
+  const again = useFresh("/api/v1/state", health, (v) => v.providers?.forEach((p) => providers.put(p.id, p)));
   useEffect(() => {
     title.value = "Operator · Holdfast";
   }, []);

@@ -2,7 +2,7 @@
 // card of a provider has its switch.
 
 import { act, Countdown, Icon, now, Press, second, turns } from "#app";
-import { waiting } from "../lib/wire";
+import { waiting, type Gate } from "../lib/wire";
 import { count, hhmmss, span, when } from "../lib/words";
 import { models, standing, standingIcons, standingTones, standingWords, type Model } from "./models";
 import { isPaused, Pause, type Pauses } from "./pause";
@@ -41,9 +41,9 @@ function ModelCard({ m, first, ...p }: Pauses & { m: Model; first: boolean }) {
       <p class="card-name">{m.id}</p>
       {g && (
         <p class="dim">
-          {g.until && `Asked again at ${hhmmss(g.until)}. `}
-          {count(g.waiting ?? 0, "turn waits", "turns wait")}
-          {g.since && `, since ${when(g.since, now())}`}. <Oldest m={m} />
+          {g.since && `Since ${when(g.since, now())}. `}
+          <Crowd m={m} g={g} />
+          {g.until && ` Asked again at ${hhmmss(g.until)}.`}
         </p>
       )}
       {is === "cooling" && (
@@ -69,14 +69,22 @@ function ModelCard({ m, first, ...p }: Pauses & { m: Model; first: boolean }) {
   );
 }
 
-// Oldest says for how long somebody has waited for a model, and in how many chats.
-function Oldest({ m }: { m: Model }) {
+// Crowd says how many turns of how many people wait for a model, and the oldest of them. Its row is told
+// whenever they change, the gate only when that moves.
+function Crowd({ m, g }: { m: Model; g: Gate }) {
+  const { waiting: n, people } = m.row ?? g;
+  if (!n) return <>Nobody waits for it.</>;
   const line = turns.all().filter((t) => waiting(t) && t.reason?.provider === m.provider && t.reason.model === m.name);
-  if (!line.length) return null;
-  const first = line.reduce((a, t) => (t.created < a.created ? t : a));
+  const first = line.length ? line.reduce((a, t) => (t.created < a.created ? t : a)) : null;
   return (
     <>
-      The <a href={`/turns/${first.id}`}>oldest</a> was asked {when(first.created, now())}; {count(new Set(line.map((t) => t.chat)).size, "chat")} in all.
+      {count(n, "turn")} of {count(people, "person", "people")} {n === 1 ? "waits" : "wait"}
+      {first && (
+        <>
+          , the <a href={`/turns/${first.id}`}>oldest</a> since {when(first.created, now())}
+        </>
+      )}
+      .
     </>
   );
 }

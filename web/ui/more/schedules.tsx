@@ -1,37 +1,32 @@
 // What runs by the clock: by the config, or because a bot has set it for itself.
 
-import { act, Countdown, Icon, now, Press, tell, useMemo } from "#app";
+import { act, Countdown, Icon, now, Press, schedules, tell } from "#app";
 import type { Schedule } from "../lib/wire";
 import { when } from "../lib/words";
-import { polled, usePoll } from "./poll";
 import { Sure } from "./sure";
 
 export function Schedules() {
-  const list = useMemo(() => polled<{ schedules: Schedule[] | null }>(), []);
-  const again = usePoll("/api/v1/schedules", list);
-  const rows = list.value.value?.schedules ?? [];
+  const rows = schedules.all().sort((a, b) => (a.name < b.name ? -1 : 1));
   return (
     <section id="schedules">
       <h2>Schedules</h2>
-      {list.error.value && <p class="dim">{list.error.value}</p>}
       {rows.length > 0 ? (
         <ul class="rows">
           {rows.map((s) => (
-            <Row key={s.name} s={s} again={again} />
+            <Row key={s.name} s={s} />
           ))}
         </ul>
       ) : (
-        list.value.value && <p class="nothing dim">Nothing runs by the clock. A [[schedule]] in the config does, and what a bot sets for itself.</p>
+        <p class="nothing dim">Nothing runs by the clock. A [[schedule]] in the config does, and what a bot sets for itself.</p>
       )}
     </section>
   );
 }
 
-function Row({ s, again }: { s: Schedule; again: () => Promise<void> }) {
+function Row({ s }: { s: Schedule }) {
   const press = (cmd: string, args?: Record<string, unknown>, said?: string) => async () => {
     await act(cmd, s.name, args);
     if (said) tell(said);
-    await again();
   };
   return (
     <li class="row">

@@ -6,14 +6,14 @@ import { because, count, fullTime, hhmmss, wakes, whyDelay } from "../lib/words"
 import { Ask } from "./approval";
 import { Attempts } from "./attempts";
 import { Calls } from "./calls";
-import { polled, usePoll } from "./poll";
+import { kept, useFresh } from "./fresh";
 import { TryNow } from "./retry";
 import { Timeline } from "./timeline";
 import { money } from "./usage";
 
 export function TurnView({ id }: { id: string }) {
-  const detail = useMemo(() => polled<TurnDetail>(), []);
-  usePoll(`/api/v1/turns/${id}`, detail, (t) => {
+  const detail = useMemo(() => kept<TurnDetail>(), []);
+  useFresh(`/api/v1/turns/${id}`, detail, (t) => {
     putTurn(t);
     for (const a of t.attempts ?? []) putAttempt(id, a);
   });

@@ -3,7 +3,7 @@
 import { act, chats, Countdown, now, Press, putTurn, State, tell, Time, turns, useEffect, useSignal } from "#app";
 import { waiting, type Turn, type TurnState } from "../lib/wire";
 import { because, count, hhmmss, stateWord, wakes, when } from "../lib/words";
-import { usePoll, type Polled } from "./poll";
+import { useFresh, type Kept } from "./fresh";
 import { TryNow } from "./retry";
 
 export type Filter = "waiting" | "all" | TurnState;
@@ -16,8 +16,8 @@ export interface TurnList {
   next: string | null;
 }
 
-export function Turns({ filter, list }: { filter: Filter; list: Polled<TurnList> }) {
-  usePoll(`/api/v1/turns?${query(filter)}limit=50`, list, (v) => v.turns?.forEach(putTurn));
+export function Turns({ filter, list }: { filter: Filter; list: Kept<TurnList> }) {
+  useFresh(`/api/v1/turns?${query(filter)}limit=50`, list, (v) => v.turns?.forEach(putTurn));
   const rows = (list.value.value?.turns ?? []).map((t) => turns.get(t.id) ?? t).filter((t) => fits(filter, t));
   const name = filter === "waiting" ? "Waiting turns" : filter === "all" ? "Latest turns" : `${stateWord(filter)} turns`;
   return (
@@ -36,7 +36,7 @@ export function Turns({ filter, list }: { filter: Filter; list: Polled<TurnList>
       ) : (
         list.value.value && <p class="nothing dim">{filter === "waiting" ? "Nothing waits. Everybody has an answer or gets one now." : "None."}</p>
       )}
-      {list.value.value?.next && <p class="dim">The newest 50 are shown; the command line shows all: holdfast turns</p>}
+      {list.value.value?.next && <p class="dim">The newest 50 are shown; the command “turns” shows all.</p>}
     </section>
   );
 }

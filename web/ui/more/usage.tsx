@@ -2,7 +2,7 @@
 
 import { useMemo } from "#app";
 import type { Used } from "../lib/wire";
-import { polled, usePoll } from "./poll";
+import { kept, useFresh } from "./fresh";
 
 interface Usages {
   days: Used[] | null;
@@ -12,8 +12,8 @@ interface Usages {
 const days = 30;
 
 export function Usage() {
-  const list = useMemo(() => polled<Usages>(), []);
-  usePoll(`/api/v1/usage?days=${days}`, list);
+  const list = useMemo(() => kept<Usages>(), []);
+  useFresh(`/api/v1/usage?days=${days}`, list);
   const u = list.value.value;
   const rows = u?.days ?? [];
   const priced = rows.some((r) => r.cost !== null);
