@@ -143,7 +143,11 @@ func (e *Engine) watch() {
 	}
 	var troubles []trouble
 	e.mu.Lock()
-	for _, g := range e.gateList {
+	gates := e.gateList
+	if e.tally.known && e.tally.waiting() == 0 { // nobody suffers
+		gates = nil
+	}
+	for _, g := range gates {
 		if _, open := e.open[alertOutage+"|"+g.model()]; !open && e.Alerts.Outage > 0 && g.row.Since != 0 && now.Sub(g.row.Since) >= e.Alerts.Outage {
 			troubles = append(troubles, trouble{g.row.Provider, g.row.Model, g.row.Error, g.row.Since})
 		}

@@ -31,6 +31,11 @@ func newTally() tally {
 	}
 }
 
+// waiting is how many turns wait for something other than a worker.
+func (t *tally) waiting() int64 {
+	return t.turns[store.Retrying] + t.turns[store.Parked] + t.turns[store.Rearming] + t.turns[store.Owed]
+}
+
 // move counts a turn over from one state to another; from "" is a new one.
 func (t *tally) move(from, to store.State) {
 	if from != "" {

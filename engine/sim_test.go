@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,30 +17,11 @@ import (
 	"holdfast/store"
 )
 
-// emptyStore is the file of a store that has just been made: a run that begins with a copy of it is
-// much cheaper than one that makes its own.
-func emptyStore(t *testing.T) []byte {
-	t.Helper()
-	dir := t.TempDir()
-	s, err := store.Open(store.Config{Dir: dir, Synchronous: "normal"}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "holdfast.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // play plays a script in a bubble and returns the first fault, nil if there was none.
-func play(t *testing.T, script simScript, dir string, empty []byte) (fault *simFault, log string) {
+func play(t *testing.T, script simScript, kept *store.Kept) (fault *simFault, log string) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		s := playScript(script, dir, empty)
+		s := playScript(script, kept)
 		if len(s.faults) > 0 {
 			fault, log = &s.faults[0], s.log.String()
 		}
@@ -69,16 +49,23 @@ func simRuns(t *testing.T) (n int, seed uint64) {
 	return n, seed
 }
 
-// memoryDir is a directory of the test's own, in memory where the system has a place for that: a run
-// writes its store a few hundred times, and a disk would take longer for it than all the rest.
-func memoryDir(t *testing.T) string {
+// keptStore is where a test's stores are, one after the other: in memory where the system has a place
+// for that, since a run writes a few hundred times, and a disk would take longer for it than all the rest.
+func keptStore(t *testing.T) *store.Kept {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "holdfast")
 	if err != nil {
-		return t.TempDir()
+		dir = t.TempDir()
+	} else {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
+	kept := store.Keep(dir)
+	t.Cleanup(func() {
+		if err := kept.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return kept
 }
 
 // The model check: random outages, kills, clock steps and people on the whole engine and a real
@@ -86,20 +73,19 @@ func memoryDir(t *testing.T) string {
 func TestSimulation(t *testing.T) {
 	runs, first := simRuns(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // many small runs: memory is not short, time is
-	empty := emptyStore(t)
 	var next, faults atomic.Int64
 	var workers sync.WaitGroup
 	began := time.Now()
 	for w := range min(runs, 2*runtime.GOMAXPROCS(0)) { // more than cores: some wait for the file system
 		workers.Go(func() {
 			t.Run(fmt.Sprint(w), func(t *testing.T) {
-				dir := memoryDir(t)
+				kept := keptStore(t)
 				for i := next.Add(1) - 1; i < int64(runs) && faults.Load() < 3; i = next.Add(1) - 1 {
 					seed := first + uint64(i)
 					script := drawScript(seed)
-					if fault, log := play(t, script, dir, empty); fault != nil {
+					if fault, log := play(t, script, kept); fault != nil {
 						faults.Add(1)
-						reportSmallest(t, seed, script, *fault, log, dir, empty)
+						reportSmallest(t, seed, script, *fault, log, kept)
 					}
 				}
 			})
@@ -111,10 +97,10 @@ func TestSimulation(t *testing.T) {
 }
 
 // reportSmallest makes the script of a failing seed as small as it gets and prints it.
-func reportSmallest(t *testing.T, seed uint64, script simScript, fault simFault, log, dir string, empty []byte) {
+func reportSmallest(t *testing.T, seed uint64, script simScript, fault simFault, log string, kept *store.Kept) {
 	again := func(s simScript) bool {
 		for range 2 { // what happens at the same moment happens in any order
-			if f, l := play(t, s, dir, empty); f != nil && f.kind == fault.kind {
+			if f, l := play(t, s, kept); f != nil && f.kind == fault.kind {
 				fault, log = *f, l
 				return true
 			}
@@ -142,7 +128,6 @@ func TestSimulatedScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty := emptyStore(t)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +135,7 @@ func TestSimulatedScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if fault, log := play(t, readScript(string(text)), memoryDir(t), empty); fault != nil {
+			if fault, log := play(t, readScript(string(text)), keptStore(t)); fault != nil {
 				t.Errorf("%s: %s\n(at %v, after %q)\n\n%s", fault.kind, fault.text, fault.at, fault.line, log)
 			}
 		})
@@ -179,8 +164,9 @@ func TestOutageOf26Hours(t *testing.T) {
 		22h    say m8 b0 web/r0 ann
 		25h59m say m9 b0 chat/r1 cid
 		26h    heal`)
+	kept := keptStore(t)
 	synctest.Test(t, func(t *testing.T) {
-		s := playScript(script, memoryDir(t), emptyStore(t))
+		s := playScript(script, kept)
 		for _, f := range s.faults {
 			t.Fatalf("%s: %s\n\n%s", f.kind, f.text, s.log)
 		}

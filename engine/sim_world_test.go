@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +20,7 @@ import (
 // that what the process still does is written nowhere, as after a kill -9.
 type sim struct {
 	script simScript
-	dir    string
+	kept   *store.Kept
 	parts  Parts
 	models map[string]*simModels
 	chat   *simChat
@@ -101,10 +99,10 @@ func (s *sim) failed() bool {
 	return len(s.faults) > 0
 }
 
-// playScript plays it in a directory of its own with a file of an empty store; it must be called in a bubble.
-func playScript(script simScript, dir string, empty []byte) *sim {
+// playScript plays it in a place that it has for itself; it must be called in a bubble.
+func playScript(script simScript, kept *store.Kept) *sim {
 	s := &sim{
-		script: script, dir: dir, models: map[string]*simModels{}, log: &simLog{}, began: time.Now(), hit: make(chan struct{}, 1),
+		script: script, kept: kept, models: map[string]*simModels{}, log: &simLog{}, began: time.Now(), hit: make(chan struct{}, 1),
 		said: map[string]*simSaid{}, answers: map[string]time.Duration{}, chat: &simChat{shown: map[string]store.Post{}, byPost: map[string]string{}}, checked: newChecked(),
 		gone: map[string]bool{}, messages: map[string]int{}, tokens: map[string][]store.Time{},
 	}
@@ -112,7 +110,7 @@ func playScript(script simScript, dir string, empty []byte) *sim {
 	s.log.began = s.began
 	parts, providers, err := script.parts()
 	if err == nil {
-		err = s.freshFile(empty)
+		err = kept.Empty()
 	}
 	if err != nil {
 		s.fault("script", "%v", err)
@@ -147,18 +145,10 @@ func playScript(script simScript, dir string, empty []byte) *sim {
 	return s
 }
 
-// freshFile puts an empty store there.
-func (s *sim) freshFile(empty []byte) error {
-	for _, end := range []string{"-wal", "-shm"} {
-		_ = os.Remove(filepath.Join(s.dir, "holdfast.db"+end))
-	}
-	return os.WriteFile(filepath.Join(s.dir, "holdfast.db"), empty, 0o600)
-}
-
 // start opens the store and runs the engine; what was not acknowledged is delivered again.
 func (s *sim) start() {
 	s.configured()
-	opened, err := store.Open(store.Config{Dir: s.dir, Synchronous: "normal"}, slog.New(slog.DiscardHandler))
+	opened, err := s.kept.Open("normal", slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.fault("start", "%v", err)
 		return

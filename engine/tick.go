@@ -54,41 +54,37 @@ func (e *Engine) keepTime(ctx context.Context) {
 			return
 		case <-e.ticks.wakeup:
 		}
-		worked := e.tickAll(ctx)
-		e.armTicks(worked)
+		e.armTicks(e.tickAll(ctx))
 	}
 }
 
-// tickAll sends what is due; false if the store could not be used.
-func (e *Engine) tickAll(ctx context.Context) bool {
+// tickAll sends what is due and returns what is to come next; false if the store could not be used.
+func (e *Engine) tickAll(ctx context.Context) (list []store.Schedule, worked bool) {
 	for ctx.Err() == nil {
-		list, err := e.Store.NextSchedules(ticksBatch)
-		if err != nil {
+		var err error
+		if list, err = e.Store.NextSchedules(ticksBatch); err != nil {
 			e.Log.Error("read schedules", "err", err)
-			return false
+			return nil, false
 		}
-		for _, s := range list {
-			if s.Next > e.now() {
-				return true
-			}
+		due := 0
+		for due < len(list) && list[due].Next <= e.now() {
+			s := list[due]
 			if err := e.tick(ctx, s); err != nil {
 				e.Log.Error("a schedule cannot be sent now; it is tried again", "schedule", s.Name, "err", err)
-				return false
+				return list, false
 			}
+			due++
 		}
-		if len(list) < ticksBatch {
-			return true
+		if due == 0 { // the list is as it stands
+			break
 		}
 	}
-	return true
+	return list, true
 }
 
 // armTicks sets the wheel for the next schedule.
-func (e *Engine) armTicks(worked bool) {
-	list, err := e.Store.NextSchedules(upcomingShown)
-	if err != nil {
-		e.Log.Error("read schedules", "err", err)
-	}
+func (e *Engine) armTicks(list []store.Schedule, worked bool) {
+	list = list[:min(len(list), upcomingShown)]
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wheel.Cancel(e.ticks.timer)
@@ -97,7 +93,7 @@ func (e *Engine) armTicks(worked bool) {
 		e.ticks.next = append(e.ticks.next, Upcoming{Kind: "schedule", Name: s.Name, At: s.Next})
 	}
 	switch {
-	case err != nil || !worked:
+	case !worked:
 		e.ticks.timer = e.wheel.Add(int64(e.now().Add(tickAgain)), ticksKey)
 	case len(list) > 0:
 		e.ticks.timer = e.wheel.Add(int64(list[0].Next), ticksKey)

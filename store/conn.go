@@ -16,6 +16,8 @@ import (
 type conn struct {
 	raw        driver.Conn
 	statements map[string]*statement
+	mode       string // see open
+	kept       *Kept  // who has it afterwards; nil = nobody
 }
 
 // statement is a prepared statement with its reused buffers.
@@ -51,6 +53,14 @@ func (c *conn) close() error {
 		errs = append(errs, s.raw.Close())
 	}
 	return errors.Join(append(errs, c.raw.Close())...)
+}
+
+// leave ends the use of a connection that is in no transaction.
+func (c *conn) leave() error {
+	if c.kept != nil {
+		return c.kept.put(c)
+	}
+	return c.close()
 }
 
 // script runs several statements without arguments.

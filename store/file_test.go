@@ -112,9 +112,11 @@ func later(t *testing.T) []migration {
 // migrated opens the file in dir with one step more and closes it again.
 func migrated(t *testing.T, path string, made []migration) error {
 	t.Helper()
-	if err := prepareFile(path, made, quiet()); err != nil {
+	s := &Store{path: path, log: quiet()}
+	if err := s.prepareFile(made); err != nil {
 		return err
 	}
+	defer s.Close()
 	c, err := open(path, "rw", writerPragmas("full"))
 	if err != nil {
 		return err

@@ -1,5 +1,7 @@
 package store
 
+import "strings"
+
 // Overdue is a turn that could run now.
 type Overdue struct {
 	Turn         ID
@@ -17,20 +19,17 @@ func (s *Store) OverdueTurns(now Time, open []string, limit int) (list []Overdue
 		list = append(list, o)
 		return err
 	}
-	err = s.view(func(c *conn) error {
-		err := c.each(add, `SELECT id, conversation, version, spoken FROM turns WHERE state = 'queued' ORDER BY id LIMIT ?`, limit)
-		if err == nil {
-			err = c.each(add, `SELECT id, conversation, version, retry_at FROM turns
-				WHERE retry_at <> 0 AND retry_at <= ? AND gate = '' ORDER BY retry_at LIMIT ?`, now, limit)
-		}
-		for _, gate := range open {
-			if err == nil {
-				err = c.each(add, `SELECT id, conversation, version, max(spoken, retry_at) FROM turns
-					WHERE gate <> '' AND gate = ? AND retry_at <= ? ORDER BY spoken LIMIT ?`, gate, now, limit)
-			}
-		}
-		return err
-	})
+	sql := `SELECT * FROM (SELECT id, conversation, version, spoken FROM turns WHERE state = 'queued' ORDER BY id LIMIT ?)
+		UNION ALL SELECT * FROM (SELECT id, conversation, version, retry_at FROM turns
+			WHERE retry_at <> 0 AND retry_at <= ? AND gate = '' ORDER BY retry_at LIMIT ?)` +
+		strings.Repeat(`
+		UNION ALL SELECT * FROM (SELECT id, conversation, version, max(spoken, retry_at) FROM turns
+			WHERE gate <> '' AND gate = ? AND retry_at <= ? ORDER BY spoken LIMIT ?)`, len(open))
+	args := []any{limit, now, limit}
+	for _, gate := range open {
+		args = append(args, gate, now, limit)
+	}
+	err = s.read(func(c *conn) error { return c.each(add, sql, args...) })
 	return list, wrap("read overdue turns", err)
 }
 

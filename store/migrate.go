@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,26 +47,30 @@ func steps(dir fs.FS) (list []migration, err error) {
 // prepareFile makes the file if there is none, refuses one that is not ours to open, and keeps a
 // copy of one that is about to be migrated. It is done before the writer's connection exists, since
 // that one turns on the write-ahead log.
-func prepareFile(path string, made []migration, log *slog.Logger) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+func (s *Store) prepareFile(made []migration) error {
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		return f.Close()
 	}
 	if !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make %s: %w", path, err)
+		return fmt.Errorf("make %s: %w", s.path, err)
 	}
-	c, err := open(path, "ro", readerPragmas())
+	c, err := s.dial("ro", readerPragmas())
 	if err != nil {
 		return err
 	}
-	version, err := versionOf(c, path, made)
+	version, err := versionOf(c, s.path, made)
 	if err == nil && version > 0 && version < len(made) {
-		kept := fmt.Sprintf("%s.%d", path, version)
+		kept := fmt.Sprintf("%s.%d", s.path, version)
 		if err = keepCopy(c, kept); err == nil {
-			log.Info("store migrates", "from", version, "to", len(made), "kept", kept)
+			s.log.Info("store migrates", "from", version, "to", len(made), "kept", kept)
 		}
 	}
-	return errors.Join(err, c.close())
+	if err != nil {
+		return errors.Join(err, c.close())
+	}
+	s.snapshot = c
+	return nil
 }
 
 // versionOf reads how many steps a file has taken; 0 is a new one.
@@ -107,6 +110,16 @@ func wayBack(path string, known int) string {
 		"move %[1]s, %[1]s-wal and %[1]s-shm away and rename %[1]s.%[2]d to %[1]s", path, best)
 }
 
+// tryToWrite changes nothing.
+func tryToWrite(c *conn) error {
+	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	_, err := c.exec("UPDATE meta SET value = value WHERE key = ''")
+	_, back := c.exec("ROLLBACK")
+	return errors.Join(err, back)
+}
+
 // migrate takes the steps a file has not taken yet, each in a transaction.
 func migrate(c *conn, made []migration) error {
 	var version int
@@ -114,7 +127,7 @@ func migrate(c *conn, made []migration) error {
 		return err
 	}
 	if version == len(made) { // nothing to write, but is it possible?
-		return wrap("try to write", c.script("BEGIN IMMEDIATE; UPDATE meta SET value = value WHERE key = ''; ROLLBACK"))
+		return wrap("try to write", tryToWrite(c))
 	}
 	for i := version; i < len(made); i++ {
 		sql := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", made[i].sql, applicationID, i+1)

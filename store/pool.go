@@ -11,7 +11,7 @@ const readers = 3
 // pool is the connections that only read. They are opened when they are first needed, and the one
 // used last is used next: its statements are prepared and its pages are in memory.
 type pool struct {
-	path string
+	dial func() (*conn, error)
 	free chan struct{} // as many as may begin to read now
 	done chan struct{}
 
@@ -19,8 +19,8 @@ type pool struct {
 	open []*conn // that nobody reads on
 }
 
-func newPool(path string) *pool {
-	p := &pool{path: path, free: make(chan struct{}, readers), done: make(chan struct{})}
+func newPool(dial func() (*conn, error)) *pool {
+	p := &pool{dial: dial, free: make(chan struct{}, readers), done: make(chan struct{})}
 	for range readers {
 		p.free <- struct{}{}
 	}
@@ -37,7 +37,7 @@ func (p *pool) with(fn func(*conn) (keep bool, err error)) (err error) {
 	defer func() { p.free <- struct{}{} }()
 	c := p.take()
 	if c == nil {
-		if c, err = open(p.path, "ro", readerPragmas()); err != nil {
+		if c, err = p.dial(); err != nil {
 			return err
 		}
 	}
@@ -47,12 +47,17 @@ func (p *pool) with(fn func(*conn) (keep bool, err error)) (err error) {
 			err = errors.Join(err, c.close())
 			return
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.open = append(p.open, c)
+		p.add(c)
 	}()
 	keep, err = fn(c)
 	return err
+}
+
+// add takes a connection that nobody reads on.
+func (p *pool) add(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open = append(p.open, c)
 }
 
 // take is the open connection that was used last, nil if there is none.
@@ -74,7 +79,7 @@ func (p *pool) close() error {
 	}
 	var errs []error
 	for c := p.take(); c != nil; c = p.take() {
-		errs = append(errs, c.close())
+		errs = append(errs, c.leave())
 	}
 	return errors.Join(errs...)
 }

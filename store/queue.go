@@ -39,8 +39,13 @@ func (s *Store) Runnable(after ID, limit int) (list []Ready, err error) {
 
 // Due reads waiting turns whose RetryAt is set, above after (RetryAt, then id) and at or before until, soonest first, at most limit.
 func (s *Store) Due(after Time, afterTurn ID, until Time, limit int) (list []Ready, err error) {
-	err = s.view(func(c *conn) (err error) {
-		if after > 0 && after <= until { // the rest of that millisecond
+	rest := after > 0 && after <= until // of that millisecond
+	read := s.read
+	if rest { // two queries
+		read = s.view
+	}
+	err = read(func(c *conn) (err error) {
+		if rest {
 			list, err = c.ready(nil, limit, nil, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
 				WHERE retry_at <> 0 AND retry_at = ? AND id > ? ORDER BY id LIMIT ?`, after, afterTurn, limit)
 		}

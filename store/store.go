@@ -34,6 +34,7 @@ type Store struct {
 	news   *news
 	pool   *pool
 	writer *writer  // nil: a reader
+	kept   *Kept    // nil: connections are closed with the store
 	lock   *os.File // nil: a reader
 
 	unclean bool // the last process did not close it
@@ -49,7 +50,9 @@ func SQLiteVersion() string { return sqlite3.SQLITE_VERSION }
 // Open opens or makes the file in c.Dir, migrates it, and takes the lock. It reads only what tells
 // that the file is whole at first sight (header, schema, the index of due turns), so that it takes
 // milliseconds whatever the file holds; see Verify.
-func Open(c Config, log *slog.Logger) (s *Store, err error) {
+func Open(c Config, log *slog.Logger) (*Store, error) { return openKept(c, log, nil) }
+
+func openKept(c Config, log *slog.Logger, kept *Kept) (*Store, error) {
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
 		return nil, wrap("open store", err)
@@ -65,7 +68,7 @@ func Open(c Config, log *slog.Logger) (s *Store, err error) {
 	if err != nil {
 		return nil, wrap("open store", err)
 	}
-	s = &Store{log: log, path: filepath.Join(dir, fileName), lock: held}
+	s := &Store{log: log, path: filepath.Join(dir, fileName), lock: held, kept: kept}
 	if err := s.openWriter(c.Synchronous); err != nil {
 		return nil, wrap("open store", errors.Join(err, s.Close()))
 	}
@@ -78,12 +81,12 @@ func (s *Store) openWriter(synchronous string) error {
 	if err != nil {
 		return err
 	}
-	if err := prepareFile(s.path, made, s.log); err != nil {
+	if err := s.prepareFile(made); err != nil {
 		return err
 	}
 	wal, err := os.Stat(s.path + "-wal")
 	s.unclean = err == nil && wal.Size() > 0 // SQLite deletes it when the last connection closes
-	c, err := open(s.path, "rw", writerPragmas(synchronous))
+	c, err := s.dial("rw", writerPragmas(synchronous))
 	if err != nil {
 		return err
 	}
@@ -108,16 +111,43 @@ func (s *Store) begin(c *conn, made []migration) error {
 	if err != nil {
 		return err
 	}
-	snapshot, err := open(s.path, "ro", readerPragmas())
-	if err != nil {
-		return err
-	}
-	s.snapshot = snapshot
-	if err := snapshot.script("BEGIN; SELECT 1 FROM turns LIMIT 1"); err != nil {
+	if err := s.takeSnapshot(); err != nil {
 		return err
 	}
 	s.writer = newWriter(c, ids, s.news)
 	return nil
+}
+
+// takeSnapshot lets a connection see the file as it is now, for Counts.
+func (s *Store) takeSnapshot() error {
+	if s.snapshot == nil { // prepareFile had nothing to read
+		c, err := s.dial("ro", readerPragmas())
+		if err != nil {
+			return err
+		}
+		s.snapshot = c
+	}
+	if _, err := s.snapshot.exec("BEGIN"); err != nil {
+		return err
+	}
+	var one int
+	err := s.snapshot.one("SELECT 1 FROM turns LIMIT 1").Scan(&one)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return err
+}
+
+// dial opens a connection to the file, or takes one that was kept.
+func (s *Store) dial(mode string, pragmas []pragma) (*conn, error) {
+	if c := s.kept.take(mode); c != nil {
+		return c, nil
+	}
+	c, err := open(s.path, mode, pragmas)
+	if err == nil {
+		c.mode, c.kept = mode, s.kept
+	}
+	return c, err
 }
 
 // look reads what is kept in memory, and the first due turn, as a first sign that the file is whole.
@@ -135,7 +165,7 @@ func (s *Store) look(c *conn) error {
 		return fmt.Errorf("read %s: %w", s.path, err)
 	}
 	s.news = newNews(head)
-	s.pool = newPool(s.path)
+	s.pool = newPool(func() (*conn, error) { return s.dial("ro", readerPragmas()) })
 	return nil
 }
 
@@ -184,7 +214,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.pool.close())
 	}
 	if s.snapshot != nil {
-		errs = append(errs, s.snapshot.close())
+		errs = append(errs, s.endSnapshot())
 		s.snapshot = nil
 	}
 	if s.writer != nil { // last: the last connection empties the write-ahead log into the file
@@ -194,4 +224,12 @@ func (s *Store) Close() error {
 		errs = append(errs, s.lock.Close())
 	}
 	return wrap("close store", errors.Join(errs...))
+}
+
+// endSnapshot ends one that was not counted.
+func (s *Store) endSnapshot() error {
+	if _, err := s.snapshot.exec("ROLLBACK"); err != nil { // Open has failed before it began
+		return s.snapshot.close()
+	}
+	return s.snapshot.leave()
 }

@@ -82,9 +82,10 @@ func (s *Store) Counts() (map[State]int64, error) {
 	if snapshot != nil {
 		defer s.mu.Unlock() // Close waits
 		counts, err := snapshot.counts()
-		if e := snapshot.close(); err == nil {
-			err = e
+		if _, e := snapshot.exec("COMMIT"); e != nil {
+			return counts, wrap("count turns", errors.Join(err, e, snapshot.close()))
 		}
+		s.pool.add(snapshot)
 		return counts, wrap("count turns", err)
 	}
 	s.mu.Unlock()

@@ -203,7 +203,9 @@ func (w *writer) close() error {
 	for w.leading {
 		w.idle.Wait()
 	}
-	// Closing would do this too, unless a reader in another process keeps the file open.
-	_ = w.conn.script("PRAGMA busy_timeout = 200; PRAGMA wal_checkpoint(TRUNCATE)")
-	return w.conn.close()
+	if w.conn.kept == nil { // no more patience than this with a reader in another process
+		_ = w.conn.script("PRAGMA busy_timeout = 200")
+	}
+	_, _ = w.conn.exec("PRAGMA wal_checkpoint(TRUNCATE)") // closing would do it too, unless such a reader keeps the file open
+	return w.conn.leave()
 }
