@@ -136,32 +136,38 @@ func (e *Engine) storeTrouble(err error) {
 
 // watch raises what has lasted too long: models that answer nobody, lines that are down.
 func (e *Engine) watch() {
-	now := e.now()
-	type trouble struct {
-		provider, model, err string
-		since                store.Time
-	}
-	var troubles []trouble
-	e.mu.Lock()
-	gates := e.gateList
-	if e.tally.known && e.tally.waiting() == 0 { // nobody suffers
-		gates = nil
-	}
-	for _, g := range gates {
-		if _, open := e.open[alertOutage+"|"+g.model()]; !open && e.Alerts.Outage > 0 && g.row.Since != 0 && now.Sub(g.row.Since) >= e.Alerts.Outage {
-			troubles = append(troubles, trouble{g.row.Provider, g.row.Model, g.row.Error, g.row.Since})
-		}
-	}
-	e.mu.Unlock()
-	for _, t := range troubles {
-		n, err := e.Store.SufferingOn(t.provider, t.model)
-		if err != nil {
+	now, head := e.now(), e.Store.Head()
+	for _, g := range e.silentGates(now, head) {
+		n, err := e.Store.SufferingOn(g.Provider, g.Model)
+		switch {
+		case err != nil:
 			e.Log.Error("count who waits", "err", err)
-		} else if n.Turns > 0 {
-			e.raise(alertOutage, t.provider+"/"+t.model, t.since, e.outageText(t.provider, t.model, t.err, t.since, n))
+		case n.Turns > 0:
+			e.raise(alertOutage, g.Provider+"/"+g.Model, g.Since, e.outageText(g.Provider, g.Model, g.Error, g.Since, n))
+		default:
+			e.mu.Lock()
+			e.gates[g.Key].nobody = head
+			e.mu.Unlock()
 		}
 	}
 	e.watchLines(now)
+}
+
+// silentGates are the rows of those that have answered nobody for too long and of which nobody has been
+// told, but for those from which nobody suffered when the store was last as it is now.
+func (e *Engine) silentGates(now store.Time, head int64) (rows []store.Gate) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.Alerts.Outage <= 0 || e.tally.known && e.tally.waiting() == 0 {
+		return nil
+	}
+	for _, g := range e.gateList {
+		_, told := e.open[alertOutage+"|"+g.model()]
+		if !told && g.row.Since != 0 && now.Sub(g.row.Since) >= e.Alerts.Outage && g.nobody != head {
+			rows = append(rows, g.row)
+		}
+	}
+	return rows
 }
 
 // outageText names the model, since when, how many turns of how many people wait, the oldest, the

@@ -30,6 +30,7 @@ type gate struct {
 	dirty    bool              // moved since its row was written
 	recount  bool              // rows may have drifted: the next sweep counts them
 	closed   bool              // as last logged
+	nobody   int64             // the store's head when nobody was found to suffer from it
 	timer    wheel.Timer       // for the end of its closing
 	busy     bool              // letIn is at work
 	more     bool              // … and was called again meanwhile

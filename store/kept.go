@@ -73,7 +73,13 @@ func (c *conn) empty() error {
 	if err != nil {
 		return err
 	}
-	statements := []string{"BEGIN IMMEDIATE", "INSERT INTO memories_words (memories_words) VALUES ('delete-all')", "DELETE FROM meta WHERE key <> 'epoch'"}
+	statements := []string{"BEGIN IMMEDIATE", "DELETE FROM meta WHERE key <> 'epoch'"}
+	var remembers bool
+	if err := c.one("SELECT EXISTS (SELECT 1 FROM memories)").Scan(&remembers); err != nil {
+		return err
+	} else if remembers {
+		statements = append(statements, "INSERT INTO memories_words (memories_words) VALUES ('delete-all')")
+	}
 	for _, name := range tables {
 		statements = append(statements, "DELETE FROM "+name)
 	}
