@@ -88,6 +88,18 @@ func TestHardDownAndOutageR10(t *testing.T) {
 	})
 }
 
+// Alerts follow their own length: an outage of half a minute is told within seconds of its time, not by the minute.
+func TestOutageIsToldInTime(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Alerts.Outage = 20 * time.Second }, func(h *house) {
+		h.models.play("503")
+		h.say("ann", "hello")
+		h.wait(19 * time.Second)
+		equal(t, "before its time", h.openAlerts(), []string(nil))
+		h.wait(1*time.Second + clockCheck)
+		equal(t, "at its time", h.openAlerts(), []string{"outage"})
+	})
+}
+
 // F13: auth without a fallback is owed with an alert at once; one try an hour, and a message starts it.
 func TestAccountF13(t *testing.T) {
 	inHouse(t, nil, func(h *house) {

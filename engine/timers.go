@@ -197,7 +197,6 @@ func (e *Engine) sweep() {
 	}
 	e.sweepGates()
 	e.ticks.poke()
-	e.watch()
 	if err := e.look(); err != nil {
 		e.Log.Error("look for turns that are left lying", "err", err)
 	}
@@ -243,7 +242,8 @@ func (e *Engine) dropRows() {
 }
 
 // watchClock compares wall and monotonic clock: a suspend or a step makes everything overdue run
-// now, and after a backward step no due time lies further ahead than its own wait (P16).
+// now, and after a backward step no due time lies further ahead than its own wait (P16). What lasts
+// for too long is told at the same rhythm.
 func (e *Engine) watchClock(ctx context.Context) {
 	tick := time.NewTicker(clockCheck)
 	defer tick.Stop()
@@ -262,6 +262,7 @@ func (e *Engine) watchClock(ctx context.Context) {
 		e.forgetClosings(nowWall)
 		e.mu.Unlock()
 		e.wheel.Stepped() // two steps that undo each other are seen by nobody but a timer that was set in between
+		e.watch()
 		wall, mono = nowWall, nowMono
 	}
 }
