@@ -228,7 +228,7 @@ func (p *process) transcript(chat string) (lines []string) {
 type scripted struct {
 	*httptest.Server
 	mu     sync.Mutex
-	script func(n int, asked string) string // "ok", a status, "STATUS/SECONDS", "cut", "call/A+B" (of tools)
+	script func(n int, asked string) string // "ok", "ok/IN+OUT" (tokens), a status, "STATUS/SECONDS", "cut", "call/A+B" (of tools, each with " JSON" if it is given something)
 	count  int
 
 	byResults func(results int) string // instead, by how many results of tools the request holds
@@ -265,8 +265,12 @@ func (m *scripted) word(n int, asked string, results int) string {
 // callTools answers with calls of tools.
 func callTools(w http.ResponseWriter, names []string) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	for i, name := range names {
-		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":\"c%d\",\"type\":\"function\",\"function\":{\"name\":%q,\"arguments\":\"{}\"}}]},\"finish_reason\":null}]}\n\n", i, i, name)
+	for i, call := range names {
+		name, args, given := strings.Cut(call, " ")
+		if !given {
+			args = "{}"
+		}
+		fmt.Fprintf(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":%d,\"id\":\"c%d\",\"type\":\"function\",\"function\":{\"name\":%q,\"arguments\":%q}}]},\"finish_reason\":null}]}\n\n", i, i, name, args)
 	}
 	fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n")
 }
@@ -315,6 +319,13 @@ func (m *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if word == "cut" {
 		panic(http.ErrAbortHandler)
 	}
-	piece(lines[len(lines)-1], `"stop"`)
+	last := "nothing"
+	if len(lines) > 0 {
+		last = lines[len(lines)-1]
+	}
+	piece(last, `"stop"`)
+	if in, out, used := strings.Cut(arg, "+"); used {
+		fmt.Fprintf(w, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":%s,\"completion_tokens\":%s}}\n\n", in, out)
+	}
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }

@@ -14,17 +14,23 @@ import (
 )
 
 // world is a tool server: the test's binary plays it as a child process of the daemon, and writes every
-// call into a file of the directory, where no death of anybody is forgotten.
+// call into a file of the directory, where no death of anybody is forgotten. While there is a file "hold"
+// there, calls wait and say so.
 func world(dir string) int {
 	s := mcp.NewServer(&mcp.Implementation{Name: "world", Version: "1"}, nil)
 	for name, a := range map[string]*mcp.ToolAnnotations{"look": {ReadOnlyHint: true}, "put": {IdempotentHint: true}, "write": nil} {
-		s.AddTool(&mcp.Tool{Name: name, Description: name, Annotations: a, InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		s.AddTool(&mcp.Tool{Name: name, Description: name, Annotations: a, InputSchema: map[string]any{"type": "object"}}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			f, err := os.OpenFile(filepath.Join(dir, "calls"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 			if err != nil {
 				return nil, err
 			}
 			defer f.Close()
 			if _, err := fmt.Fprintln(f, name, r.Params.Meta["holdfast/idempotency-key"]); err != nil {
+				return nil, err
+			}
+			if err := held(filepath.Join(dir, "hold"), func() error {
+				return r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Message: "half of it", Progress: 1})
+			}); err != nil {
 				return nil, err
 			}
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: name + " is done"}}}, nil
@@ -34,6 +40,24 @@ func world(dir string) int {
 		return 1
 	}
 	return 0
+}
+
+// held calls tell if there is a file, and returns when there is none: it looks every few milliseconds of
+// real time, since another process cannot be awaited otherwise.
+func held(file string, tell func() error) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for told := false; ; <-tick.C {
+		if _, err := os.Stat(file); err != nil {
+			return nil
+		}
+		if !told {
+			if err := tell(); err != nil {
+				return err
+			}
+		}
+		told = true
+	}
 }
 
 // worldConfig gives the bot of a scripted provider that server. approve is as in [[mcp]].

@@ -81,7 +81,11 @@ type Look struct {
 type Tab struct {
 	t   testing.TB
 	ctx context.Context
+	*seen
+}
 
+// seen is what a page has done, in order.
+type seen struct {
 	mu       sync.Mutex
 	console  []string
 	requests []string
@@ -101,7 +105,7 @@ func (t *Tab) Beside(l Look) *Tab {
 
 func (b *Browser) open(parent context.Context, l Look, more ...chromedp.ContextOption) *Tab {
 	b.t.Helper()
-	tab := &Tab{t: b.t}
+	tab := &Tab{t: b.t, seen: &seen{}}
 	ctx, end := chromedp.NewContext(parent, append(more, chromedp.WithListener(tab.note))...)
 	tab.ctx = ctx
 	b.t.Cleanup(end)
@@ -216,6 +220,9 @@ func (t *Tab) Clean(base string) {
 		t.t.Errorf("requests to other hosts:\n%s", strings.Join(f, "\n"))
 	}
 }
+
+// For is the same tab for a subtest, which it fails; it ends with the test that has opened it.
+func (t *Tab) For(sub testing.TB) *Tab { return &Tab{t: sub, ctx: t.ctx, seen: t.seen} }
 
 // For is the same browser for a subtest: its tabs end with it and fail it.
 func (b *Browser) For(t testing.TB) *Browser { return &Browser{t: t, ctx: b.ctx} }

@@ -33,7 +33,7 @@ function Card({ c }: { c: Call }) {
         {words[c.state]}
       </span>
       <b class="call-name">{c.title || c.name}</b>
-      {c.ms !== null && <span class="dim">{span(c.ms)}</span>}
+      {c.ms !== null && c.state !== "denied" && <span class="dim">{span(c.ms)}</span>}
       {c.state === "running" && c.progress && <span class="dim">{c.progress}</span>}
     </>
   );

@@ -134,7 +134,8 @@ function Foot({ t, posts, last }: { t: Turn; posts: readonly Message[]; last: bo
   const end = posts[posts.length - 1];
   const owner = !page.value?.visitor;
   const text = posts.map((m) => m.text).join("\n\n") || t.text || "";
-  const trouble = t.attempts_n > 1 || t.parks_n > 0;
+  const tools = !!t.calls?.length; // each round of them is an attempt more, and no trouble
+  const trouble = t.parks_n > 0 || (tools ? t.reason?.why === "failure" : t.attempts_n > 1);
   return (
     <footer class="foot">
       {t.outcome !== "answered" && <State state={t.state} outcome={t.outcome} />}
@@ -142,7 +143,7 @@ function Foot({ t, posts, last }: { t: Turn; posts: readonly Message[]; last: bo
       {owner && t.model && <span>{t.model}</span>}
       {owner && (
         <a href={`/turns/${t.id}`} class={trouble ? "" : "on-hover"}>
-          {trouble ? `after ${count(t.attempts_n, "attempt")}` : "details"}
+          {trouble && !tools ? `after ${count(t.attempts_n, "attempt")}` : "details"}
         </a>
       )}
       {text && <CopyButton text={text} label="Copy the answer" />}
