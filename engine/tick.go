@@ -33,9 +33,10 @@ type ticks struct {
 	timer  wheel.Timer
 	next   []Upcoming
 	began  store.Time // of this process, by the clock as it is now: what was due earlier was missed
+	head   int64      // the store's when next was read; -1: it could not be
 }
 
-func newTicks() ticks { return ticks{wakeup: make(chan struct{}, 1)} }
+func newTicks() ticks { return ticks{wakeup: make(chan struct{}, 1), head: -1} }
 
 // poke says that a schedule is due, or that they have changed.
 func (k *ticks) poke() {
@@ -54,8 +55,18 @@ func (e *Engine) keepTime(ctx context.Context) {
 			return
 		case <-e.ticks.wakeup:
 		}
-		e.armTicks(e.tickAll(ctx))
+		if head := e.Store.Head(); e.ticksDue(head) {
+			list, worked := e.tickAll(ctx)
+			e.armTicks(list, worked, head)
+		}
 	}
+}
+
+// ticksDue reports whether there may be something to do: a schedule is due, or the store has changed.
+func (e *Engine) ticksDue(head int64) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ticks.head != head || len(e.ticks.next) > 0 && e.ticks.next[0].At <= e.now()
 }
 
 // tickAll sends what is due and returns what is to come next; false if the store could not be used.
@@ -83,17 +94,18 @@ func (e *Engine) tickAll(ctx context.Context) (list []store.Schedule, worked boo
 }
 
 // armTicks sets the wheel for the next schedule.
-func (e *Engine) armTicks(list []store.Schedule, worked bool) {
+func (e *Engine) armTicks(list []store.Schedule, worked bool, head int64) {
 	list = list[:min(len(list), upcomingShown)]
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wheel.Cancel(e.ticks.timer)
-	e.ticks.timer, e.ticks.next = 0, nil
+	e.ticks.timer, e.ticks.next, e.ticks.head = 0, nil, head
 	for _, s := range list {
 		e.ticks.next = append(e.ticks.next, Upcoming{Kind: "schedule", Name: s.Name, At: s.Next})
 	}
 	switch {
 	case !worked:
+		e.ticks.head = -1
 		e.ticks.timer = e.wheel.Add(int64(e.now().Add(tickAgain)), ticksKey)
 	case len(list) > 0:
 		e.ticks.timer = e.wheel.Add(int64(list[0].Next), ticksKey)

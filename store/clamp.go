@@ -8,7 +8,7 @@ const clampBatch = 500
 // All but the turns are one fact, these, turns one for every few hundred, the farthest first.
 func (s *Store) ClampWaits(now Time) (n int, err error) {
 	err = s.write(now, func(f *fact) error {
-		gates, err := f.clampGates(now)
+		gates, err := f.clampNamed(kindGate, `UPDATE gates SET until = ? + wait_ms WHERE until > ? AND wait_ms > 0 AND until > ? + wait_ms RETURNING key`, now)
 		if err != nil {
 			return err
 		}
@@ -17,8 +17,8 @@ func (s *Store) ClampWaits(now Time) (n int, err error) {
 		if err != nil {
 			return err
 		}
-		schedules, err := f.exec(`UPDATE schedules SET next_at = ? + wait_ms
-			WHERE next_at <> 0 AND paused = 0 AND next_at > ? AND wait_ms > 0 AND next_at > ? + wait_ms`, now, now, now)
+		schedules, err := f.clampNamed(kindSchedule, `UPDATE schedules SET next_at = ? + wait_ms
+			WHERE next_at <> 0 AND paused = 0 AND next_at > ? AND wait_ms > 0 AND next_at > ? + wait_ms RETURNING name`, now)
 		n = gates + posts + schedules
 		return err
 	})
@@ -67,14 +67,15 @@ func (f *fact) clampTurns(turns []Ready, now Time) (moved int, err error) {
 	return moved, nil
 }
 
-func (f *fact) clampGates(now Time) (int, error) {
+// clampNamed rewrites rows of a kind that goes by its name, and tells of them.
+func (f *fact) clampNamed(of kind, update string, now Time) (int, error) {
 	var moved []object
 	err := f.each(func(r row) error {
-		o := object{kind: kindGate}
+		o := object{kind: of}
 		err := r.Scan(&o.name)
 		moved = append(moved, o)
 		return err
-	}, `UPDATE gates SET until = ? + wait_ms WHERE until > ? AND wait_ms > 0 AND until > ? + wait_ms RETURNING key`, now, now, now)
+	}, update, now, now, now)
 	for _, o := range moved {
 		if err == nil {
 			err = f.changed(o)

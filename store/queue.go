@@ -91,7 +91,7 @@ func (s *Store) GateWaiters() (map[string]int, error) {
 // PeopleAt counts whose turns wait at the gate of a model, as rows or in process.
 func (s *Store) PeopleAt(gate, provider, model string) (n int, err error) {
 	err = s.read(func(c *conn) error {
-		return c.one(`SELECT count(*) FROM (SELECT person FROM turns WHERE gate = ? UNION
+		return c.one(`SELECT count(*) FROM (SELECT person FROM turns WHERE gate <> '' AND gate = ? UNION
 			SELECT person FROM turns WHERE state = 'retrying' AND reason_why = 'gate' AND reason_provider = ? AND reason_model = ?)`, gate, provider, model).Scan(&n)
 	})
 	return n, wrap("count people at a gate", err)

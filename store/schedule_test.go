@@ -114,8 +114,12 @@ func TestClampSchedules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	head := s.Head()
 	if n, err := s.ClampWaits(t0); err != nil || n != 1 {
 		t.Error(n, err)
+	}
+	if told, err := s.Changes(head, 9); err != nil || len(told) != 1 || told[0].Kind != "schedule" || told[0].ID != a.Name {
+		t.Errorf("it tells %+v, %v", told, err)
 	}
 	list, err := s.NextSchedules(9)
 	if err != nil || len(list) != 2 || list[0].Next != t0+300 || list[1].Next != t0+1000 {
