@@ -144,10 +144,15 @@ func (s *sim) carryOut(e *Engine, w []string) error {
 	known := said != nil && said.turn != 0
 	switch w[0] {
 	case "release":
+		provider, _ := splitModel(w[1])
+		m := s.models[provider]
+		if m == nil {
+			return nil
+		}
+		holds := m.released(w[1]) // who is let in by it may be there before it returns
 		err := e.Release(ctx, w[1], nil)
-		if err == nil {
-			provider, _ := splitModel(w[1])
-			s.models[provider].released(w[1])
+		if err != nil {
+			m.notReleased(holds)
 		}
 		return err
 	case "pause":

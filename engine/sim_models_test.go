@@ -214,11 +214,24 @@ func (m *simModels) end(r *simRequest, err error) {
 	m.holds = append(m.holds, simHold{key: m.key, model: r.model, from: now, until: now.Add(f.Stated), length: f.Stated})
 }
 
-// released forgets the holds of a model.
-func (m *simModels) released(model string) {
+// released forgets the holds of a model and returns them.
+func (m *simModels) released(model string) (forgotten []simHold) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.holds = slices.DeleteFunc(m.holds, func(h simHold) bool { return h.model == model })
+	m.holds = slices.DeleteFunc(m.holds, func(h simHold) bool {
+		if h.model == model {
+			forgotten = append(forgotten, h)
+		}
+		return h.model == model
+	})
+	return forgotten
+}
+
+// notReleased takes that back.
+func (m *simModels) notReleased(holds []simHold) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.holds = append(m.holds, holds...)
 }
 
 // stepped follows the wall clock: what was over stays over, and after a step back no end lies further

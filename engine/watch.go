@@ -35,8 +35,10 @@ func (e *Engine) silentGates(now store.Time, head int64) (rows []store.Gate) {
 		return nil
 	}
 	for _, g := range e.gateList {
-		_, told := e.open[alertOutage+"|"+g.model()]
-		if !told && g.row.Since != 0 && now.Sub(g.row.Since) >= e.Alerts.Outage && g.nobody != head {
+		if g.row.Since == 0 || now.Sub(g.row.Since) < e.Alerts.Outage || g.nobody == head {
+			continue
+		}
+		if _, told := e.open[alertOutage+"|"+g.model()]; !told {
 			rows = append(rows, g.row)
 		}
 	}
