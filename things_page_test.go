@@ -156,6 +156,7 @@ func dealWithSchedules(t *testing.T, h thing) {
 	h.tab.Wait(row("What is open?") + `.querySelector("a[href^='/turns/']")`)
 	turn := strings.TrimPrefix(webtest.Eval[string](h.tab, row("What is open?")+`.querySelector("a").pathname`), "/turns/")
 	h.until("answered", 10*time.Second, func() bool { return h.turn(turn).Outcome == "answered" })
+	h.tab.Wait(`[...document.querySelectorAll(".side-list li")].find((l) => l.innerText.includes("standup"))?.querySelector(".badge")?.innerText === "schedule"`)
 	h.tab.Press("Pause standup")
 	h.tab.Wait(`/Paused\s/.test(` + row("What is open?") + `.innerText)`)
 	h.tab.Reload()

@@ -16,8 +16,8 @@ import (
 // schedulePerson is in whose name a schedule of the config asks.
 const schedulePerson = "schedule:"
 
-// isSchedule reports a person that is none.
-func isSchedule(person string) bool { return strings.HasPrefix(person, schedulePerson) }
+// IsSchedule reports a person that is none, but a schedule of the config.
+func IsSchedule(person string) bool { return strings.HasPrefix(person, schedulePerson) }
 
 // loadSchedules puts the config's schedules into the store, as far as they have changed, and takes out
 // those that it has no more. One that stands as it stood keeps its next time: if that has passed while

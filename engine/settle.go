@@ -182,7 +182,7 @@ func (e *Engine) answerPosts(t *store.Turn, s *store.Settled) error {
 // lateMention is the short post that tells a person of an answer which came by an edit, and long
 // after the question: an edit notifies nobody (N10). Nil where it is not needed.
 func (e *Engine) lateMention(t *store.Turn, surface Surface, old *store.Post, part int) *store.Post {
-	if surface == nil || surface.Traits().Mention == nil || old == nil || e.now().Sub(t.Spoken) < e.Retry.MentionAfter || isSchedule(t.Person) {
+	if surface == nil || surface.Traits().Mention == nil || old == nil || e.now().Sub(t.Spoken) < e.Retry.MentionAfter || IsSchedule(t.Person) {
 		return nil
 	}
 	return &store.Post{

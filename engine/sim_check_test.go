@@ -98,7 +98,7 @@ func (s *sim) check() {
 // episode of its own (R2).
 func (s *sim) ticked(turns []store.Turn) {
 	for _, t := range turns {
-		if _, known := s.checked.turns[t.ID]; known || !isSchedule(t.Person) || t.MergedInto == 0 {
+		if _, known := s.checked.turns[t.ID]; known || !IsSchedule(t.Person) || t.MergedInto == 0 {
 			continue
 		}
 		as, err := s.store.Attempts(t.MergedInto)

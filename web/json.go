@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 
+	"holdfast/engine"
 	"holdfast/store"
 	"holdfast/web/markdown"
 )
@@ -95,6 +96,7 @@ type chatJSON struct {
 	ID      string     `json:"id"`
 	Bot     string     `json:"bot"`
 	Surface string     `json:"surface"`
+	Source  string     `json:"source"` // what began it: its surface, or "schedule"
 	Title   string     `json:"title"`
 	Created store.Time `json:"created"`
 	Active  store.Time `json:"active"`
@@ -183,7 +185,11 @@ func showPost(p store.Post) postJSON {
 }
 
 func showChat(c store.Chat) chatJSON {
-	return chatJSON{ID: c.Key, Bot: c.Bot, Surface: c.Surface, Title: c.Title, Created: c.Created, Active: c.Active, State: some(string(c.State))}
+	j := chatJSON{ID: c.Key, Bot: c.Bot, Surface: c.Surface, Source: c.Surface, Title: c.Title, Created: c.Created, Active: c.Active, State: some(string(c.State))}
+	if engine.IsSchedule(c.Person) {
+		j.Source = "schedule"
+	}
+	return j
 }
 
 // showMessage renders what the bot wrote as Markdown and what people wrote as they typed it.

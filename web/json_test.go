@@ -55,8 +55,8 @@ func TestShapes(t *testing.T) {
 	golden(t, "post", showPost(store.Post{ID: 3, Kind: "notice", Text: "still on it", State: "pending", NextTry: moment, Created: moment, Edited: moment}),
 		`{"id":"`+store.ID(3).String()+`","part":0,"kind":"notice","state":"pending","text":"still on it","handle":null,"next_try_at":"2025-06-15T15:06:40.123Z",`+
 			`"tries":0,"created":"2025-06-15T15:06:40.123Z","edited":"2025-06-15T15:06:40.123Z","error":null}`)
-	golden(t, "chat", showChat(store.Chat{ID: 2, Key: "c1", Bot: "ada", Surface: "web", Title: "Plans", Created: moment, Active: moment, State: store.Parked}),
-		`{"id":"c1","bot":"ada","surface":"web","title":"Plans","created":"2025-06-15T15:06:40.123Z","active":"2025-06-15T15:06:40.123Z","state":"parked"}`)
+	golden(t, "chat", showChat(store.Chat{ID: 2, Key: "c1", Bot: "ada", Surface: "web", Title: "Plans", Created: moment, Active: moment, State: store.Parked, Person: "schedule:daily"}),
+		`{"id":"c1","bot":"ada","surface":"web","source":"schedule","title":"Plans","created":"2025-06-15T15:06:40.123Z","active":"2025-06-15T15:06:40.123Z","state":"parked"}`)
 
 	md := NewLive().md
 	golden(t, "what a person says", showMessage(store.Message{ID: 4, Turn: 1, Role: "user", Kind: "message", Text: "**a** <b>", At: moment}, "c1", md),

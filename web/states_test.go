@@ -29,7 +29,7 @@ func at(ago time.Duration) string {
 }
 
 func chat(id, title string, ago time.Duration, state string) object {
-	return object{"id": id, "bot": "bot", "surface": "web", "title": title, "created": at(ago), "active": at(ago), "state": state}
+	return object{"id": id, "bot": "bot", "surface": "web", "source": "web", "title": title, "created": at(ago), "active": at(ago), "state": state}
 }
 
 func said(id, turn, text string, ago time.Duration) object {
@@ -69,7 +69,7 @@ func parked(id string, in time.Duration) object {
 func others(d *webtest.Daemon) {
 	d.Put("chat", chat("c2", "Weekly report, the short version", 3*time.Hour, "done"))
 	slack := chat("c3", "What did the deploy break?", 5*time.Hour, "parked")
-	slack["surface"] = "slack/ada"
+	slack["surface"], slack["source"] = "slack/ada", "slack/ada"
 	d.Put("chat", slack)
 	d.Put("chat", chat("c4", "Names for a boat that never sinks", 26*time.Hour, "done"))
 	d.Put("chat", chat("c5", "Explain the difference between a mutex and a channel to someone who knows neither", 28*time.Hour, "done"))

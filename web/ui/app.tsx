@@ -14,5 +14,6 @@ start();
 outbox.start();
 say.start(() => (route.value.at === "chat" ? route.value.id : ""));
 link.start(route.peek().at !== "login");
-render(<App />, document.getElementById("app")!);
+// apart from what was run so far, so that a slow machine can do something in between
+setTimeout(() => render(<App />, document.getElementById("app")!));
 setTimeout(() => fetchMore().catch(() => {}), 1000);

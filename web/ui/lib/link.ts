@@ -42,6 +42,7 @@ let retry = 0;
 let watchdog = 0;
 let mended = 0; // when a hole last made a new hello
 let logLevel = ""; // what the page has asked for of the daemon's log, "" = nothing
+let rest = () => {}; // of a snapshot, put in before the next frame
 let logged = (_: LogLine) => {};
 
 // start opens the line and keeps it open; without open it waits for again().
@@ -127,6 +128,8 @@ function listen(): void {
 function take(f: Frame): void {
   listen();
   heard.value = clock.now();
+  rest();
+  rest = () => {};
   switch (f.t) {
     case "welcome":
       clock.set(f.now);
@@ -140,7 +143,8 @@ function take(f: Frame): void {
     case "snapshot":
       after = f.seq;
       have = f.chat ?? "";
-      return state.snapshot(f);
+      rest = state.snapshot(f);
+      return;
     case "ev":
       if (f.seq <= after) return;
       state.change(f);

@@ -122,23 +122,32 @@ const full = 200; // the latest chats that a snapshot brings, beside the one tha
 // below is the time of the last activity from which on a snapshot had all chats, "" if it had them all.
 export const below = signal("");
 
-// snapshot replaces the lists, and the transcript of its chat, but for what was paged in below or above.
-export function snapshot(s: Extract<Frame, { t: "snapshot" }>): void {
+// snapshot replaces the transcript of its chat, and by what it returns the lists, but for what was paged
+// in above or below. The two are apart so that what is looked at is drawn first.
+export function snapshot(s: Extract<Frame, { t: "snapshot" }>): () => void {
   const fresh = s.messages ?? [];
   const first = fresh[0]?.at ?? "";
+  const looked = s.chats?.find((c) => c.id === s.chat);
+  batch(() => {
+    if (looked) chats.put(looked.id, looked);
+    messages.fill(byId(fresh), (m) => m.chat !== s.chat || m.at < first);
+    turns.fill(byId(s.turns), (t) => !live(t) && (t.chat !== s.chat || t.created < first));
+    for (const [id, st] of streams) if (turns.peek(id)?.state !== "running") st.value = none;
+    if (s.chat) hold(s.chat, true);
+  });
+  return () => lists(s);
+}
+
+function lists(s: Extract<Frame, { t: "snapshot" }>): void {
   const last = s.chats?.[full - 1]?.active ?? "";
   batch(() => {
     changes.value++;
     chats.fill(byId(s.chats), (c) => c.active < last);
     below.value = last;
-    messages.fill(byId(fresh), (m) => m.chat !== s.chat || m.at < first);
-    turns.fill(byId(s.turns), (t) => !live(t) && (t.chat !== s.chat || t.created < first));
     gates.fill(byId((s.gates ?? []).filter((g) => g.why)));
     alerts.fill(byId(s.alerts));
     putProviders(s.providers);
     schedules.fill((s.schedules ?? []).map((x) => [x.name, x] as const));
-    for (const [id, st] of streams) if (turns.peek(id)?.state !== "running") st.value = none;
-    if (s.chat) hold(s.chat, true);
   });
 }
 

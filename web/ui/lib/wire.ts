@@ -8,6 +8,7 @@ export interface Chat {
   id: string;
   bot: string;
   surface: string; // "web", "slack/NAME", …
+  source: string; // what began it: its surface, or "schedule"
   title: string;
   created: string;
   active: string; // last message or answer

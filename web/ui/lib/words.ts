@@ -125,27 +125,31 @@ export function span(ms: number): string {
 
 const join = (a: number, unitA: string, b: number, unitB: string) => (b ? `${a} ${unitA} ${b} ${unitB}` : `${a} ${unitA}`);
 
+const two = (n: number) => String(n).padStart(2, "0");
+
+// figure is a whole number: "12,345".
+export const figure = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+
 // digits is a countdown: "0:07", "12:30", "1:05:00".
 export function digits(ms: number): string {
   const s = Math.max(0, Math.ceil(ms / 1000));
-  const two = (n: number) => String(n).padStart(2, "0");
   const h = Math.floor(s / 3600);
   const m = Math.floor(s / 60) % 60;
   return h ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
 }
 
-// written makes a way to write moments; what it needs is made at the first one, since that takes
-// longer than all else that is done before something is shown.
-function written(how: Intl.DateTimeFormatOptions): (at: string | number) => string {
-  let format: Intl.DateTimeFormat | undefined;
-  return (at) => (format ??= new Intl.DateTimeFormat(undefined, how)).format(new Date(at));
-}
+// Moments are written here, in the page's own language: a browser's formats take longer to make than all
+// else that is done before something is shown.
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
-export const hhmm = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-export const hhmmss = written({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
-export const fullTime = written({ dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
-const day = written({ weekday: "long", day: "numeric", month: "long" });
-const date = written({ day: "numeric", month: "short" });
+const written = (how: (d: Date) => string) => (at: string | number) => how(new Date(at));
+
+export const hhmm = written((d) => `${two(d.getHours())}:${two(d.getMinutes())}`);
+export const hhmmss = written((d) => `${hhmm(+d)}:${two(d.getSeconds())}`);
+export const fullTime = written((d) => `${date(+d)} ${d.getFullYear()}, ${hhmmss(+d)}`);
+const day = written((d) => `${weekdays[d.getDay()]}, ${d.getDate()} ${months[d.getMonth()]}`);
+const date = written((d) => `${d.getDate()} ${months[d.getMonth()].slice(0, 3)}`);
 
 const midnight = (ms: number) => new Date(ms).setHours(0, 0, 0, 0);
 const days = (at: string | number, now: number) => Math.round((midnight(now) - midnight(+new Date(at))) / 86_400_000);

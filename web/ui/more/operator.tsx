@@ -3,7 +3,7 @@
 
 import { Icon, MenuButton, now, page, providers, title, useEffect, useMemo, useSignal } from "#app";
 import type { Health, TurnState } from "../lib/wire";
-import { span, stateWord, when } from "../lib/words";
+import { figure, span, stateWord, when } from "../lib/words";
 import type { IconName } from "../view/icon";
 import { Alerts } from "./alerts";
 import { Approvals } from "./approval";
@@ -64,7 +64,7 @@ function Counts({ h, filter, pick }: { h: Health; filter: Filter; pick: (f: Filt
   const waits = t.retrying + t.parked + t.rearming + t.owed;
   const chip = (f: Filter, n: number, word: string, icon: IconName | null) => (
     <button key={f} type="button" class={n ? "count" : "count none"} aria-pressed={filter === f} onClick={() => pick(f)}>
-      <b>{n.toLocaleString()}</b>
+      <b>{figure(n)}</b>
       <span>
         {icon && <Icon name={icon} />}
         {word}
@@ -79,7 +79,7 @@ function Counts({ h, filter, pick }: { h: Health; filter: Filter; pick: (f: Filt
         {chip("all", t.accepted, "All", null)}
       </div>
       <p class={t.lost ? "state bad" : "sum dim"}>
-        {t.accepted.toLocaleString()} accepted = {t.done.toLocaleString()} done + {t.queued} queued + {t.running} running + {waits} waiting. {t.lost} lost.
+        {figure(t.accepted)} accepted = {figure(t.done)} done + {t.queued} queued + {t.running} running + {waits} waiting. {t.lost} lost.
       </p>
     </section>
   );

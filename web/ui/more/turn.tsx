@@ -2,7 +2,7 @@
 
 import { act, attempts, chats, Countdown, Folded, Icon, MenuButton, Press, putAttempt, putTurn, State, Time, title, turns, useEffect, useMemo } from "#app";
 import { live, waiting, type Turn, type TurnDetail } from "../lib/wire";
-import { because, count, fullTime, hhmmss, wakes, whyDelay } from "../lib/words";
+import { because, count, figure, fullTime, hhmmss, wakes, whyDelay } from "../lib/words";
 import { Ask } from "./approval";
 import { Attempts } from "./attempts";
 import { Calls } from "./calls";
@@ -42,7 +42,7 @@ export function TurnView({ id }: { id: string }) {
           </section>
         )}
         {t && <Requests t={t} />}
-        {d && <Journal name="Journal" rows={d.steps} none="No steps: the answer came in one reply." />}
+        {d && <Journal name="Journal" rows={d.steps} none={d.outcome === "answered" ? "No steps: the answer came in one reply." : live(d) ? "No steps yet." : "No steps."} />}
         {d && <Journal name="Posts" rows={d.posts} none="Nothing was posted yet." />}
       </div>
     </main>
@@ -97,7 +97,7 @@ function Facts({ t, used }: { t: Turn; used: TurnDetail["usage"] }) {
     ["Asked", <Time at={t.created}>{fullTime(t.created)}</Time>],
     ["First failure", t.first_failed_at && fullTime(t.first_failed_at)],
     ["Work", `${count(t.attempts_n, "attempt")}, ${count(t.requests_n, "request")}, ${count(t.parks_n, "park")}`],
-    ["Used", used && used.tokens_in + used.tokens_out > 0 && `${used.tokens_in.toLocaleString()} tokens in, ${used.tokens_out.toLocaleString()} out${used.cost ? `, ${money(used.cost, used.currency)}` : ""}`],
+    ["Used", used && used.tokens_in + used.tokens_out > 0 && `${figure(used.tokens_in)} tokens in, ${figure(used.tokens_out)} out${used.cost ? `, ${money(used.cost, used.currency)}` : ""}`],
     ["Re-arm", t.rearm && `${t.rearm.n} of ${t.rearm.of}`],
     ["Lane", t.lane],
     ["Joined", t.merged_into && <a href={`/turns/${t.merged_into}`}>turn {t.merged_into}</a>],

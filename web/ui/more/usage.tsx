@@ -2,6 +2,7 @@
 
 import { useMemo } from "#app";
 import type { Used } from "../lib/wire";
+import { figure } from "../lib/words";
 import { kept, useFresh } from "./fresh";
 
 interface Usages {
@@ -65,9 +66,9 @@ type Sum = Pick<Used, "requests" | "tokens_in" | "tokens_out" | "cost">;
 function Figures({ r, priced, currency }: { r: Sum; priced: boolean; currency: string }) {
   return (
     <>
-      <td class="num">{r.requests.toLocaleString()}</td>
-      <td class="num">{r.tokens_in.toLocaleString()}</td>
-      <td class="num">{r.tokens_out.toLocaleString()}</td>
+      <td class="num">{figure(r.requests)}</td>
+      <td class="num">{figure(r.tokens_in)}</td>
+      <td class="num">{figure(r.tokens_out)}</td>
       {priced && <td class="num">{money(r.cost, currency)}</td>}
     </>
   );
@@ -87,6 +88,7 @@ const sum = (rows: readonly Used[]) =>
 
 export function money(n: number | null, currency: string): string {
   if (n === null) return "not priced";
-  const text = n.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: n && n < 0.1 ? 4 : 2 });
+  const [whole, part] = (n && n < 0.1 ? n.toFixed(4).replace(/0{1,2}$/, "") : n.toFixed(2)).split(".");
+  const text = `${figure(+whole)}.${part}`;
   return currency ? `${text} ${currency}` : text;
 }

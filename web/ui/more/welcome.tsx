@@ -20,7 +20,7 @@ const plain: Start[] = [
 const demo: Start[] = [
   { icon: "pencil", text: "Count to 20", what: "See an answer stream. Press Stop, reload, open a second tab: all show the same." },
   { icon: "retrying", text: "!fail 503 3 Are you there?", what: "Three requests fail. It is sent again by itself, and the page says why and when." },
-  { icon: "parked", text: "!fail 429 45s What time is it?", what: "A rate limit of 45 s. It waits exactly that long. Kill the daemon with kill -9 meanwhile and start it again: the answer still comes." },
+  { icon: "parked", text: "!fail 429 45s What time is it?", what: "A rate limit of 45 s. It waits exactly that long. Kill the daemon with kill -9 meanwhile and start it again: the answer still comes." },
 ];
 
 export function Welcome({ chat }: { chat: string }) {

@@ -93,6 +93,8 @@ function Running({ t }: { t: Turn }) {
   const blocks = stream(t.id).value;
   if (blocks.length) return <Blocks blocks={blocks} open />;
   const again = t.attempts_n > 1 || t.parks_n > 0;
+  const first = page.value?.bots.find((b) => b.name === t.bot)?.models[0];
+  const other = t.model && first && t.model !== first; // the chain has moved
   return (
     <p class="working">
       <span class="dots" aria-hidden="true">
@@ -100,7 +102,7 @@ function Running({ t }: { t: Turn }) {
         <i />
         <i />
       </span>
-      {t.state === "queued" ? "Queued" : again ? `Trying again, attempt ${Math.max(1, t.attempts_n)}` : "Thinking"}
+      {t.state === "queued" ? "Queued" : other ? `Asking ${t.model} instead` : again ? `Trying again, attempt ${Math.max(1, t.attempts_n)}` : "Thinking"}
     </p>
   );
 }

@@ -14,6 +14,7 @@ import { Icon } from "./icon";
 import { More } from "./more";
 
 const tallest = 0.4; // of the window
+const grows = CSS.supports("field-sizing", "content"); // by itself: see chat.css
 
 export function Composer({ chat }: { chat: string }) {
   const area = useRef<HTMLTextAreaElement>(null);
@@ -22,7 +23,9 @@ export function Composer({ chat }: { chat: string }) {
     text.value = load<string>(draftKey(chat)) ?? "";
     if (matchMedia("(hover: hover)").matches) area.current!.focus();
   }, [chat]);
-  useLayoutEffect(() => grow(area.current!), [text.value]);
+  useLayoutEffect(() => {
+    if (!grows) grow(area.current!);
+  }, [text.value]);
   useEffect(() => shortcuts(area.current!, chat), [chat]);
   const write = (s: string) => {
     text.value = s;
@@ -70,7 +73,7 @@ export function Composer({ chat }: { chat: string }) {
           <Icon name="send" />
         </button>
       </div>
-      {breakable(chat) && <More view={(m) => <m.DemoKeys chat={chat} />} />}
+      {breakable(chat) && <More late view={(m) => <m.DemoKeys chat={chat} />} meanwhile={<div class="demo-keys" />} />}
     </form>
   );
 }

@@ -22,11 +22,12 @@ export async function fetchMore(): Promise<typeof Bundle> {
   }
 }
 
-// More draws a view of the second bundle, and until that is here what is given for it.
-export function More({ view, meanwhile }: { view: (m: typeof Bundle) => ComponentChildren; meanwhile?: ComponentChildren }) {
+// More draws a view of the second bundle, and until that is here what is given for it. With late it comes
+// when that is here anyway.
+export function More({ view, meanwhile, late }: { view: (m: typeof Bundle) => ComponentChildren; meanwhile?: ComponentChildren; late?: boolean }) {
   const b = bundle.value;
   useEffect(() => {
-    if (!b) fetchMore().catch(() => {});
+    if (!b && !late) fetchMore().catch(() => {});
   }, []);
   if (b) return <>{view(b)}</>;
   return <>{meanwhile ?? (missing.value ? <p class="nothing">This part of the page could not be fetched. Reload to try again.</p> : <div class="scroller" aria-busy="true" />)}</>;

@@ -69,7 +69,7 @@ export function Sidebar() {
 function List({ find }: { find: string }) {
   const shown = chats
     .all()
-    .filter((c) => !leaving.value.has(c.id) && (!find || `${titleOf(c)} ${c.bot} ${c.surface}`.toLowerCase().includes(find)))
+    .filter((c) => !leaving.value.has(c.id) && (!find || `${titleOf(c)} ${c.bot} ${c.source}`.toLowerCase().includes(find)))
     .sort((a, b) => (a.active < b.active ? 1 : -1));
   const latest = new Map<string, Turn>(); // a chat's own state is as old as its last message
   for (const t of turns.all()) if (!(latest.get(t.chat)?.created! > t.created)) latest.set(t.chat, t);
@@ -101,7 +101,7 @@ function Row({ c, state }: { c: Chat; state: Chat["state"] }) {
     <li>
       <a href={`/chats/${c.id}`} aria-current={here ? "page" : undefined}>
         <span class="row-title">{titleOf(c)}</span>
-        {c.surface !== "web" && <span class="badge">{c.surface}</span>}
+        {c.source !== "web" && <span class="badge">{c.source}</span>}
         {busy && (
           <span class={`state ${tone(busy)}`} title={stateWord(busy)}>
             <Icon name={busy} spin={busy === "running"} />

@@ -127,12 +127,12 @@ function useFollow(scroller: RefObject<HTMLDivElement | null>, inner: RefObject<
     const s = scroller.current!;
     s.scrollTop = s.scrollHeight;
   };
-  useLayoutEffect(toEnd, [chat, sent]);
+  useLayoutEffect(() => {
+    pinned.current = true; // what has grown is scrolled to below, once it is laid out
+  }, [chat, sent]);
   useEffect(() => {
     const s = scroller.current!;
-    let top = s.scrollTop;
-    let width = s.clientWidth;
-    let height = s.scrollHeight;
+    let [top, width, height] = [0, 0, 0]; // when it was last laid out: asking now would have it laid out for that
     const moved = () => {
       const left = s.scrollHeight - s.clientHeight - s.scrollTop;
       if (s.scrollTop < top - 1 && left > 1) pinned.current = false;
