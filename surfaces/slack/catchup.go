@@ -16,6 +16,8 @@ const (
 	catchUpChats   = 500 // conversations of the house that are looked through
 	channelsKept   = 500
 	rememberEvery  = 30 * time.Second
+	catchUpAgain   = 30 * time.Second // after a try that has not read or stored all; doubling
+	catchUpRarely  = 10 * time.Minute
 )
 
 // memory is what the next process must know. It is written now and then: what is older than the
@@ -23,7 +25,19 @@ const (
 type memory struct {
 	Seen     string   `json:"seen"`     // the newest message that was taken in or passed over; "" = the first start
 	Channels []string `json:"channels"` // where messages came from, the latest last
+	Behind   string   `json:"behind"`   // what was sent from then on may not have been taken in; "" = nothing is missing
+	falls    int      // how often it fell behind
 	changed  bool
+}
+
+// fellBehind notes that what was sent about then or later may not have been taken in.
+func (m *memory) fellBehind(ts string) {
+	since := api.Stamp(api.Moment(ts).Add(-catchUpOverlap))
+	if m.Behind == "" || since < m.Behind {
+		m.Behind = since
+	}
+	m.falls++
+	m.changed = true
 }
 
 // saw notes a message that has been dealt with.
@@ -54,22 +68,63 @@ func (s *Surface) keepMemory(ctx context.Context) {
 	}
 }
 
-// catchUp takes in what was said while no line stood (S2). What is known already changes nothing. Of
-// a channel the newest messages are read, and the threads that have grown since: those among them
-// and those where the bot has been spoken to of late.
-func (s *Surface) catchUp(ctx context.Context) {
+// up is told that a line stands after none did: what was said meanwhile may not have been heard.
+func (s *Surface) up() {
 	s.taking.Lock()
-	seen, channels := s.memory.Seen, slices.Clone(s.memory.Channels)
-	if seen == "" { // the first start: nothing was missed
+	defer s.taking.Unlock()
+	if s.opened == "" { // the first start: nothing was missed
 		s.memory.saw("", api.Stamp(time.Now()))
-	}
-	s.taking.Unlock()
-	if seen == "" || s.cfg.CatchUp <= 0 {
 		return
 	}
-	since := max(api.Stamp(api.Moment(seen).Add(-catchUpOverlap)), api.Stamp(time.Now().Add(-s.cfg.CatchUp)))
+	s.memory.fellBehind(s.opened)
+	select {
+	case s.stands <- struct{}{}:
+	default:
+	}
+}
+
+// keepUp catches up whenever a line stands anew, and again, less and less often, while something
+// could not be read or stored: Slack itself sends an event again for a few minutes only.
+func (s *Surface) keepUp(ctx context.Context) {
+	for wait := catchUpAgain; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.stands:
+			wait = catchUpAgain
+		case <-time.After(wait):
+		}
+		if s.catchUp(ctx) {
+			wait = catchUpAgain
+		} else {
+			wait = min(2*wait, catchUpRarely)
+		}
+	}
+}
+
+// catchUp takes in what was said while no line stood (S2). What is known already changes nothing. Of
+// a channel the newest messages are read, and the threads that have grown since: those among them
+// and those where the bot has been spoken to of late. It returns whether nothing is missing any more;
+// until then the memory says since when something may be, to the next process too.
+func (s *Surface) catchUp(ctx context.Context) (whole bool) {
+	s.taking.Lock()
+	since, falls, channels := s.memory.Behind, s.memory.falls, slices.Clone(s.memory.Channels)
+	s.taking.Unlock()
+	if since == "" {
+		return true
+	}
+	whole = s.cfg.CatchUp <= 0 || s.catchUpSince(ctx, max(since, api.Stamp(time.Now().Add(-s.cfg.CatchUp))), channels)
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	if whole && falls == s.memory.falls {
+		s.memory.Behind, s.memory.changed = "", true
+	}
+	return whole
+}
+
+func (s *Surface) catchUpSince(ctx context.Context, since string, channels []string) (whole bool) {
 	more, err := s.api.Channels(ctx, channelsKept)
-	if err != nil {
+	if whole = !api.Passing(err); err != nil {
 		s.Log.Info("the bot's channels cannot be listed; those where it has heard something are caught up", "surface", s.Name(), "err", err)
 	}
 	threads := map[string][]string{}
@@ -85,18 +140,24 @@ func (s *Surface) catchUp(ctx context.Context) {
 		}
 	}
 	for _, channel := range channels {
-		for list, err := range s.api.Missed(ctx, channel, since, threads[channel]) {
-			if err == nil {
-				err = s.takeAll(ctx, channel, since, list)
-			}
-			if err != nil && ctx.Err() == nil {
-				s.Log.Warn("a channel could not be caught up", "surface", s.Name(), "channel", channel, "err", err)
-			}
-			if err != nil {
-				break
-			}
+		if err := s.catchUpChannel(ctx, channel, since, threads[channel]); err != nil && ctx.Err() == nil {
+			s.Log.Warn("a channel could not be caught up", "surface", s.Name(), "channel", channel, "err", err)
+			whole = whole && !api.Passing(err)
 		}
 	}
+	return whole && ctx.Err() == nil
+}
+
+func (s *Surface) catchUpChannel(ctx context.Context, channel, since string, threads []string) error {
+	for list, err := range s.api.Missed(ctx, channel, since, threads) {
+		if err == nil {
+			err = s.takeAll(ctx, channel, since, list)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // takeAll takes in what a list has for the bot, oldest first; of each conversation the newest only.

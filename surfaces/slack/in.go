@@ -53,6 +53,7 @@ func (s *Surface) message(ctx context.Context, m api.Event) error {
 		return nil
 	}
 	if err := s.take(ctx, m); err != nil {
+		s.memory.fellBehind(m.TS)
 		return err
 	}
 	s.memory.saw(m.Channel, m.TS)

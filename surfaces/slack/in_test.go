@@ -210,3 +210,57 @@ func TestCatchUpS2(t *testing.T) {
 		}
 	})
 }
+
+// S2: what could not be read when the line came up is read later, also by the next process, however much was heard
+// meanwhile.
+func TestCatchUpAgainS2(t *testing.T) {
+	surfacetest.In(t, newFake, func(h *surfacetest.House, f *fake) {
+		fails := func(why string) {
+			f.mu.Lock()
+			f.errors = map[string]string{"conversations.history": why}
+			f.channels = []string{general}
+			f.mu.Unlock()
+		}
+		quietly := func(text string) {
+			f.mu.Lock()
+			f.add(&message{channel: general, user: "U0ALICE", team: team, text: mentioned + " " + text})
+			f.mu.Unlock()
+		}
+		asked := func(text string) (n int) {
+			for _, x := range h.Model.Asked() {
+				if strings.Contains(x, text) {
+					n++
+				}
+			}
+			return n
+		}
+		f.Say("a", "alice", "one")
+		h.Wait(time.Minute)
+		h.Stop()
+		quietly("missed")
+		fails("internal_error")
+		h.Start()
+		h.Wait(20 * time.Minute)
+		f.Say("b", "alice", "two")
+		h.Wait(time.Minute)
+		h.Stop()
+		h.Start()
+		h.Wait(20 * time.Minute)
+		if n := asked("missed"); n != 0 {
+			t.Errorf("asked %d times while nothing could be read", n)
+		}
+		if n := f.Calls("conversations.history"); n < 10 || n > 30 {
+			t.Errorf("%d tries in 40 minutes", n)
+		}
+		fails("")
+		h.Wait(10 * time.Minute)
+		if n := asked("missed"); n != 1 {
+			t.Errorf("asked %d times, want once", n)
+		}
+		tries := f.Calls("conversations.history")
+		h.Wait(time.Hour)
+		if n := f.Calls("conversations.history"); n != tries {
+			t.Errorf("read %d times more when nothing was missing", n-tries)
+		}
+	})
+}

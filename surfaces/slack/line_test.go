@@ -174,7 +174,7 @@ func TestAcknowledgedAfterStoredP1(t *testing.T) {
 			defer close(ended)
 			c := socket.Config{
 				Open: func(context.Context) (string, error) { return "ws://slack.test/link", nil }, Dial: f.pipes.Dial, Log: quiet(),
-				State: func(string, string) {}, Up: func(context.Context) {},
+				State: func(string, string) {}, Up: func() {},
 			}
 			_ = socket.Run(ctx, c, func(_ context.Context, e socket.Envelope) error {
 				got = append(got, e)

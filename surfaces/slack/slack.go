@@ -26,7 +26,9 @@ type Surface struct {
 	me     api.Self
 	memory memory
 	sent   api.Sent
+	opened string // the newest message that was known when a new line was asked for
 
+	stands chan struct{} // a line stands anew
 	mu     sync.Mutex
 	broken bool // a post has met what somebody must mend
 	over   bool // the line has ended for good
@@ -38,7 +40,7 @@ func New(c Config, p door.Parts) *Surface {
 	client := api.New(api.Config{URL: c.APIURL, AppToken: c.AppToken, BotToken: c.BotToken, Dial: p.Dial})
 	return &Surface{
 		Parts: p, cfg: c, door: door.New("slack", c.Name, c.Bot, p.Log),
-		api: client, names: api.NewNames(client, p.Log), signs: api.NewSigns(client, p.Log),
+		api: client, names: api.NewNames(client, p.Log), signs: api.NewSigns(client, p.Log), stands: make(chan struct{}, 1),
 	}
 }
 
@@ -70,8 +72,9 @@ func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { s.signs.Run(ctx) })
 	parts.Go(func() { s.keepMemory(ctx) })
+	parts.Go(func() { s.keepUp(ctx) })
 	err := socket.Run(ctx, socket.Config{
-		Open: s.open, Up: s.catchUp, State: s.door.State, Dial: s.Dial, Log: s.Log,
+		Open: s.open, Up: s.up, State: s.door.State, Dial: s.Dial, Log: s.Log,
 	}, s.envelope)
 	s.mu.Lock()
 	s.over = true
@@ -85,6 +88,7 @@ func (s *Surface) Run(ctx context.Context, e *engine.Engine) error {
 func (s *Surface) open(ctx context.Context) (string, error) {
 	s.taking.Lock()
 	known := s.me.User != ""
+	s.opened = s.memory.Seen
 	s.taking.Unlock()
 	if !known {
 		me, err := s.api.Self(ctx)

@@ -29,7 +29,7 @@ func (c *Client) Missed(ctx context.Context, channel, since string, threads []st
 		}
 		for _, root := range threads[:min(len(threads), missedThreads)] {
 			list, err := c.repliesSince(ctx, channel, root, since)
-			if reason(err) != "" { // it is gone
+			if err != nil && !Passing(err) { // it is gone
 				continue
 			}
 			if !yield(list, err) || err != nil {

@@ -52,3 +52,9 @@ func Judge(err error) (Verdict, error) {
 		return Never, err
 	}
 }
+
+// Passing tells whether an error may be gone at the next try; one that is not Slack's own may.
+func Passing(err error) bool {
+	verdict, _ := Judge(err)
+	return err != nil && (verdict == Unsure || verdict == Later)
+}

@@ -29,7 +29,7 @@ import (
 type Config struct {
 	Open  func(ctx context.Context) (url string, err error) // a new one-time address; *Fatal: never again
 	State func(state, why string)                           // "connected" | "connecting" | "down"
-	Up    func(ctx context.Context)                         // a connection stands after none did; waited for at the end
+	Up    func()                                            // a connection stands after none did
 	Dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	Log   *slog.Logger
 
@@ -93,7 +93,7 @@ func (l *line) run(ctx context.Context) error {
 		}
 		if err == nil {
 			if !old.alive() {
-				l.hands.Go(func() { l.Up(ctx) })
+				l.Up()
 			}
 			old.close()
 			old = c
