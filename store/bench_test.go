@@ -1,14 +1,36 @@
+//go:build unix
+
 package store
 
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 )
 
+// cost is what something took of the clock and of the processors.
+type cost struct{ took, cpu time.Duration }
+
+func costOf(do func()) cost {
+	cpu, began := processorTime(), time.Now()
+	do()
+	return cost{time.Since(began), processorTime() - cpu}
+}
+
+// processorTime is what this process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // parkable fills a store with n turns whose first request is under way.
-func parkable(b *testing.B, s *Store, n int) []ID {
+func parkable(b testing.TB, s *Store, n int) []ID {
 	b.Helper()
 	turns := make([]ID, n)
 	const batch = 500
@@ -43,62 +65,103 @@ func parking(turn ID, at Time) Waiting {
 	}
 }
 
-// callers runs b.N calls of do, numbered from 0, from n goroutines at once.
-func callers(b *testing.B, n int, do func(i int) error) {
-	b.Helper()
+// callers makes n calls of do, numbered from 0, from so many goroutines at once.
+func callers(tb testing.TB, n, calls int, do func(i int) error) {
+	tb.Helper()
 	var next atomic.Int64
-	b.SetParallelism((n + 1) / 2) // of two processors
-	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if err := do(int(next.Add(1)) - 1); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
-	b.StopTimer()
-}
-
-// BenchmarkPark is a turn's park with the end of its request, as the engine writes it.
-func BenchmarkPark(b *testing.B) {
-	for _, n := range []int{1, 16, 64} {
-		b.Run(fmt.Sprintf("callers=%d", n), func(b *testing.B) {
-			s := opened(b)
-			turns := parkable(b, s, b.N)
-			if n == 1 {
-				b.ResetTimer()
-				for i := range b.N {
-					if _, err := s.WaitTurn(parking(turns[i], t0+Time(i))); err != nil {
-						b.Fatal(err)
-					}
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < calls; i = int(next.Add(1)) - 1 {
+				if err := do(i); err != nil {
+					tb.Error(err)
+					return
 				}
-				return
 			}
-			callers(b, n, func(i int) error {
-				_, err := s.WaitTurn(parking(turns[i], t0+Time(i)))
-				return err
-			})
 		})
 	}
+	all.Wait()
 }
 
-// BenchmarkBareInsert is what SQLite makes of the least there can be: one prepared INSERT in a
-// transaction of its own, in a file with the same settings.
-func BenchmarkBareInsert(b *testing.B) {
-	c, err := open(filepath.Join(b.TempDir(), "bare.db"), "rwc", writerPragmas("full"))
+// parks lets n callers park calls turns, whose requests have just failed, and returns what it took.
+func parks(tb testing.TB, n, calls int) cost {
+	tb.Helper()
+	s, err := Open(Config{Dir: tb.TempDir()}, quiet())
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
+	}
+	defer s.Close()
+	turns := parkable(tb, s, calls)
+	return costOf(func() {
+		callers(tb, n, calls, func(i int) error {
+			_, err := s.WaitTurn(parking(turns[i], t0+Time(i)))
+			return err
+		})
+	})
+}
+
+// bareInserts is what SQLite makes of the least there can be: one prepared INSERT in a transaction of
+// its own, in a file with the same settings.
+func bareInserts(tb testing.TB, calls int) cost {
+	tb.Helper()
+	c, err := open(filepath.Join(tb.TempDir(), "bare.db"), "rwc", writerPragmas("full"))
+	if err != nil {
+		tb.Fatal(err)
 	}
 	defer c.close()
 	if err := c.script(`CREATE TABLE bare (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, text TEXT NOT NULL) STRICT`); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.ResetTimer()
-	for i := range b.N {
-		if _, err := c.exec(`INSERT INTO bare (id, at, text) VALUES (?, ?, ?)`, i+1, t0+Time(i), "a text of the length of a short message"); err != nil {
-			b.Fatal(err)
+	return costOf(func() {
+		for i := range calls {
+			if _, err := c.exec(`INSERT INTO bare (id, at, text) VALUES (?, ?, ?)`, i+1, t0+Time(i), "a text of the length of a short message"); err != nil {
+				tb.Fatal(err)
+			}
 		}
+	})
+}
+
+// parkFigures are what parks cost against bare INSERTs, measured in turns; above 1 a park is faster, or
+// needs more.
+type parkFigures struct {
+	speed map[int]float64 // by how many callers: parks a second over INSERTs a second
+	cpu   float64         // of 16 callers: processor time of a park over that of an INSERT
+}
+
+// measureParks makes one round; the order keeps what else the machine does from one side only.
+func measureParks(tb testing.TB, calls int) parkFigures {
+	f := parkFigures{speed: map[int]float64{}}
+	for _, n := range []int{1, 16, 64} {
+		bare := bareInserts(tb, calls)
+		park := parks(tb, n, calls)
+		f.speed[n] = bare.took.Seconds() / park.took.Seconds()
+		if n == 16 {
+			f.cpu = park.cpu.Seconds() / bare.cpu.Seconds()
+		}
+	}
+	return f
+}
+
+// BenchmarkPark is a turn's park with the end of its request, as the engine writes it, synced, against a
+// bare INSERT: as ratios, the median of five rounds of 1000 each.
+func BenchmarkPark(b *testing.B) {
+	for b.Loop() {
+		var rounds []parkFigures
+		for range 5 {
+			rounds = append(rounds, measureParks(b, 1000))
+		}
+		median := func(of func(parkFigures) float64) float64 {
+			var all []float64
+			for _, f := range rounds {
+				all = append(all, of(f))
+			}
+			slices.Sort(all)
+			return all[len(all)/2]
+		}
+		for _, n := range []int{1, 16, 64} {
+			b.ReportMetric(median(func(f parkFigures) float64 { return f.speed[n] }), fmt.Sprintf("x-with-%d", n))
+		}
+		b.ReportMetric(median(func(f parkFigures) float64 { return f.cpu }), "x-cpu-with-16")
 	}
 }
 
