@@ -37,7 +37,7 @@ func (e *Engine) askApproval(ctx context.Context, r *run, t *store.Turn, calls [
 		Turn: t.ID, At: e.now(), State: store.Parked, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
 		Wait: store.Wait{From: "approval"}, Reason: store.Reason{Why: "approval", Text: text}, Told: store.Told{Ask: &store.Approval{Kind: postApproval, Calls: body}},
 	}
-	old, err := e.noticePost(t.ID)
+	old, err := e.noticeOf(t)
 	if err != nil {
 		return e.trouble(ctx, r, "read the notice", err)
 	}

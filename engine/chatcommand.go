@@ -172,9 +172,9 @@ func (e *Engine) sayStatus(by store.Turn) (string, error) {
 
 // commandOf finds the command that a queued turn of an earlier process is; "" for a message.
 func (e *Engine) commandOf(t store.Turn) (string, error) {
-	history, err := e.Store.History(t.Conversation, t.ID, 1)
-	if err != nil || len(history) == 0 || len(history[0].Events) == 0 || history[0].Events[0].Kind != kindCommand {
+	asked, err := e.Store.Asked(t.ID)
+	if err != nil || len(asked) == 0 || asked[0].Kind != kindCommand {
 		return "", err
 	}
-	return asCommand(history[0].Events[0].Text), nil
+	return asCommand(asked[0].Text), nil
 }

@@ -3,10 +3,72 @@ package engine
 import (
 	"context"
 	"fmt"
-	"time"
+	"slices"
+	"sync"
 
 	"holdfast/store"
 )
+
+// rowsAtOnce is how many rows one read of the store hands out: of ten thousand runs that begin at one
+// moment the first are at work while the rows of the last are still read.
+const rowsAtOnce = 200
+
+// claim is what runs that begin at the same moment share: their rows are read in one go, after all of
+// them were claimed, so that none says what was true before. A row that moves from then on is noticed
+// by its version when the run's first request is written (store.Begin).
+type claim struct {
+	turns []store.ID
+	begun *sync.WaitGroup // of all that were claimed with it
+	read  chan struct{}   // closed when what follows is there
+	rows  map[store.ID]store.Turn
+	err   error
+}
+
+// begins starts the goroutines of runs that were claimed together. Engine.mu is held. A run that is
+// alone reads its own row.
+func (e *Engine) begins(claimed []*run) {
+	if len(claimed) == 1 {
+		e.runs.Go(func() { e.drive(claimed[0]) })
+		return
+	}
+	var claims []*claim
+	var begun sync.WaitGroup
+	for some := range slices.Chunk(claimed, rowsAtOnce) {
+		c := &claim{turns: make([]store.ID, 0, len(some)), begun: &begun, read: make(chan struct{})}
+		claims = append(claims, c)
+		begun.Add(len(some))
+		for _, r := range some {
+			r.claim, c.turns = c, append(c.turns, r.turn)
+			e.runs.Go(func() { e.drive(r) })
+		}
+	}
+	if len(claims) > 0 {
+		e.runs.Go(func() { e.readClaims(&begun, claims) })
+	}
+}
+
+// readClaims reads the rows of what was claimed, once all of it has begun.
+func (e *Engine) readClaims(begun *sync.WaitGroup, claims []*claim) {
+	begun.Wait()
+	for _, c := range claims {
+		c.rows, c.err = e.Store.TurnsOf(c.turns)
+		close(c.read)
+	}
+}
+
+// row is the run's turn, as it was read after the run was claimed.
+func (e *Engine) row(r *run) (store.Turn, error) {
+	c := r.claim
+	if c == nil {
+		return e.Store.Turn(r.turn)
+	}
+	r.claim = nil
+	t, ok := c.rows[r.turn]
+	if !ok && c.err == nil {
+		return t, fmt.Errorf("read turn: %w", store.ErrNotFound)
+	}
+	return t, c.err
+}
 
 // mayRun reports whether a turn that was woken is really due; if not, it says where it goes.
 func (e *Engine) mayRun(r *run, t store.Turn) (verdict, bool) {
@@ -29,13 +91,11 @@ func (e *Engine) mayRun(r *run, t store.Turn) (verdict, bool) {
 	return over, true
 }
 
+// logResumed tells that a run has begun, and how late: from when it was due until it was claimed and
+// its goroutine ran.
 func (e *Engine) logResumed(r *run, t store.Turn) {
-	late := time.Duration(0)
-	if r.due != 0 {
-		late = max(0, e.now().Sub(r.due))
-	}
-	e.resumedLate(r, late)
-	e.Log.Info("turn resumed", "turn", t.ID.String(), "late_ms", late.Milliseconds(), "by", r.by)
+	e.resumedLate(r)
+	e.Log.Info("turn resumed", "turn", t.ID.String(), "late_ms", r.late.Milliseconds(), "by", r.by)
 }
 
 // isCommand carries out a command that an earlier process has admitted and no more: it asks no model.

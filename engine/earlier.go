@@ -100,17 +100,21 @@ func (e *Engine) lookBack(ctx context.Context, r *run, t *store.Turn) {
 		r.earlier = known
 		return
 	}
-	own, err := e.Store.History(t.Conversation, t.ID, 1)
-	if err != nil || len(own) != 1 || own[0].Turn != t.ID || len(own[0].Events) == 0 {
+	var steps []store.Step
+	asked, err := e.Store.Asked(t.ID)
+	if err == nil && t.Requests > 0 { // before the first nothing is journaled of it
+		steps, err = e.Store.Steps(t.ID)
+	}
+	if err != nil || len(asked) == 0 {
 		return // the next read of the store tells what is wrong with it
 	}
-	was := journaledContext(own[0].Steps)
+	was := journaledContext(steps)
 	if was != nil && was.From == "" {
 		return
 	}
 	within, cancel := context.WithTimeout(ctx, earlierWithin)
 	defer cancel()
-	said, err := historian.Earlier(within, to, own[0].Events[0].Key, t.Created)
+	said, err := historian.Earlier(within, to, asked[0].Key, t.Created)
 	switch {
 	case ctx.Err() != nil:
 		return

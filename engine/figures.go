@@ -88,12 +88,13 @@ func (t *tally) wait(before, now *store.Turn) {
 }
 
 // resumedLate counts how late a turn was resumed, if a time was set for it.
-func (e *Engine) resumedLate(r *run, late time.Duration) {
+func (e *Engine) resumedLate(r *run) {
+	if r.due == 0 {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r.due != 0 {
-		e.tally.lag.add(late)
-	}
+	e.tally.lag.add(r.late)
 }
 
 const (

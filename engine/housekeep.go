@@ -14,8 +14,16 @@ const (
 	pruneBatch  = 500                // rows deleted in one transaction, so that nobody waits long for it
 )
 
+// verifyAfter is how long the daemon is up before it looks through its file: what was overdue at the
+// start comes first, and a large file takes a processor for seconds.
+const verifyAfter = 30 * time.Second
+
 // verify looks through the file in the background if the last process did not close it.
 func (e *Engine) verify(ctx context.Context) {
+	e.pause(ctx, verifyAfter)
+	if ctx.Err() != nil {
+		return
+	}
 	if err := e.Store.Verify(ctx); err != nil && ctx.Err() == nil {
 		e.Log.Error("the store", "err", err)
 		e.storeTrouble(err)

@@ -18,7 +18,7 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 	if t.Lane == failFast {
 		return nil
 	}
-	old, err := e.noticePost(t.ID)
+	old, err := e.noticeOf(t)
 	if err != nil {
 		e.Log.Error("read the notice", "turn", t.ID.String(), "err", err)
 		return nil
@@ -46,6 +46,15 @@ func (e *Engine) noticeAs(t *store.Turn, old *store.Post, text string, until sto
 	post := e.postOf(t, 0, postNotice, text, old)
 	post.Until = until
 	return post
+}
+
+// noticeOf is a turn's post 0, nil if it has none. Whatever posts about a turn changes its row as well: one
+// that only its requests have changed is not looked up.
+func (e *Engine) noticeOf(t *store.Turn) (*store.Post, error) {
+	if t.Version == 1+int64(t.Requests) {
+		return nil, nil
+	}
+	return e.noticePost(t.ID)
 }
 
 // noticePost is the turn's post 0, nil if it has none.

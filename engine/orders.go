@@ -59,8 +59,8 @@ func (e *Engine) Stop(ctx context.Context, o Order) (store.Turn, error) {
 	e.settled(&t, done)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r := e.sched.runs[t.ID]; r != nil && r.cancel != nil {
-		r.cancel(errStop)
+	if r := e.sched.runs[t.ID]; r != nil {
+		r.stop(errStop)
 	}
 	e.forget(t.ID)
 	e.pump()

@@ -22,7 +22,7 @@ func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) ve
 		Wait: store.Wait{From: "approval"}, Reason: t.Reason,
 	}
 	w.Reason.Why, w.Reason.Text = "stale", fmt.Sprintf("I can answer now; you asked %s ago: “%s” Still wanted?", age(w.At.Sub(t.Spoken)), asked)
-	old, err := e.noticePost(t.ID)
+	old, err := e.noticeOf(t)
 	if err != nil {
 		return e.trouble(ctx, r, "read the notice", err)
 	}
@@ -79,11 +79,11 @@ func (e *Engine) waitForAccount(ctx context.Context, r *run, t *store.Turn, unti
 
 // question is the beginning of what a turn was asked.
 func (e *Engine) question(t *store.Turn) (string, error) {
-	history, err := e.Store.History(t.Conversation, t.ID, 1)
-	if err != nil || len(history) == 0 || len(history[0].Events) == 0 {
+	asked, err := e.Store.Asked(t.ID)
+	if err != nil || len(asked) == 0 {
 		return "", err
 	}
-	text := []rune(strings.Join(strings.Fields(history[0].Events[0].Text), " "))
+	text := []rune(strings.Join(strings.Fields(asked[0].Text), " "))
 	return string(text[:min(len(text), questionShown)]), nil
 }
 

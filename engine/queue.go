@@ -66,19 +66,22 @@ func (e *Engine) wakeLocked(turn, conversation store.ID, by string, due store.Ti
 	heap.Push(&e.sched.ready, turn)
 }
 
-// pump starts what can start. Engine.mu is held.
+// pump starts what can start. Engine.mu is held. Runs are claimed here, in memory, and all of them
+// before the first reads its row: see claim.
 func (e *Engine) pump() {
 	s := &e.sched
+	claimed := make([]*run, 0, max(0, min(s.workers-s.working, len(s.granted)+s.ready.Len())))
 	for s.working < s.workers && !e.stopping {
 		r := s.next()
 		if r == nil {
-			return
+			break
 		}
 		r.place = running
 		s.busy[r.conversation] = r.turn
 		s.working++
-		e.runs.Go(func() { e.drive(r) })
+		claimed = append(claimed, r)
 	}
+	e.begins(claimed)
 }
 
 // next takes the next run that may start, nil if there is none.

@@ -53,6 +53,30 @@ func (e *Engine) Ready() error {
 	return nil
 }
 
+// quiet reports that memory knows of no turn that could run now, and that the store has none that it
+// does not know.
+func (e *Engine) quiet() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.now()
+	if !e.tally.known || e.lost() > 0 || len(e.sched.runs) > 0 {
+		return false
+	}
+	for _, h := range e.timers {
+		if h.at <= now {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(e.gateList, func(g *gate) bool { return g.rows > 0 && e.room(g, now) > 0 })
+}
+
+// forgetIdle notes that no turn stood ready.
+func (e *Engine) forgetIdle() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ledger = ledger{looked: time.Now()}
+}
+
 // look finds the turns that could run now, by the store, and leaves out those that memory has an
 // answer for: they run, or their conversation, all workers or their gate are taken.
 func (e *Engine) look() error {

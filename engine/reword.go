@@ -106,6 +106,23 @@ func (r *run) cuttable(cut context.CancelCauseFunc) {
 	r.cut = cut
 }
 
+// stoppable lets others end what the run's goroutine does; nil = nothing is to be ended any more.
+func (r *run) stoppable(cancel context.CancelCauseFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancel = cancel
+}
+
+// stop ends what the run's goroutine does, if one drives it.
+func (r *run) stop(cause error) {
+	r.mu.Lock()
+	cancel := r.cancel
+	r.mu.Unlock()
+	if cancel != nil {
+		cancel(cause)
+	}
+}
+
 // afterCut ends the row of a request that was cut since its question had changed, and goes on with
 // the new words, as one that is ready: no failure, and nothing of the episode is used up or over.
 func (e *Engine) afterCut(ctx context.Context, r *run, t *store.Turn, n int) (verdict, bool) {

@@ -40,9 +40,10 @@ type run struct {
 	asked         bool       // its request asks at a gate after a closing
 	gate, restsOn *gate      // that its request has passed; whose opening it waits for in process
 	account       string     // the gate at which it waited for an account to be mended
-	cancel        context.CancelCauseFunc
 
 	memory    ladder.Run
+	claim     *claim        // with whose rows its own comes; nil = it reads its own, or has it
+	late      time.Duration // from when it was due until its goroutine ran
 	begun     bool          // its start has been logged
 	spent     time.Duration // running time of earlier goroutines, against turn_deadline: see spentNow
 	driven    time.Time     // when the present goroutine began
@@ -58,8 +59,9 @@ type run struct {
 	cutAt     time.Time     // when the request under way began, if that cut a stated wait short
 
 	mu      sync.Mutex
-	text    strings.Builder // of the answer, so far
-	request int             // number of the request under way; 0 = none
+	cancel  context.CancelCauseFunc // ends what its goroutine does; nil = none drives it
+	text    strings.Builder         // of the answer, so far
+	request int                     // number of the request under way; 0 = none
 	sent    time.Time
 
 	progress map[string]string // by the key of a call under way: what its tool says of it
@@ -82,13 +84,19 @@ var over = verdict{}
 
 // drive is the goroutine of a run: from a worker's claim to the next wait or the end.
 func (e *Engine) drive(r *run) {
-	ctx, cancel := context.WithCancelCause(e.runCtx)
-	e.mu.Lock()
-	r.cancel = cancel
-	e.mu.Unlock()
 	r.driven = time.Now()
+	if r.due != 0 && !r.begun {
+		r.late = max(0, e.Wall().Sub(r.due.Go()))
+	}
+	if r.claim != nil { // waited for here, where a goroutine is small
+		r.claim.begun.Done()
+		<-r.claim.read
+	}
+	ctx, cancel := context.WithCancelCause(e.runCtx)
+	r.stoppable(cancel)
 	v := e.safely(ctx, r)
 	r.spent, r.driven = r.spentNow(), time.Time{}
+	r.stoppable(nil)
 	cancel(nil)
 	e.leave(r, v)
 }
@@ -110,7 +118,6 @@ func (e *Engine) leave(r *run, v verdict) {
 	defer e.mu.Unlock()
 	s := &e.sched
 	s.working--
-	r.cancel = nil
 	r.place = v.place
 	switch v.place {
 	case atSlot:
@@ -137,7 +144,7 @@ func (e *Engine) leave(r *run, v verdict) {
 
 // work goes through the turn until it waits or is done.
 func (e *Engine) work(ctx context.Context, r *run) verdict {
-	t, err := e.Store.Turn(r.turn)
+	t, err := e.row(r)
 	if err != nil {
 		return e.trouble(ctx, r, "read turn", err)
 	}
@@ -163,7 +170,7 @@ func (e *Engine) work(ctx context.Context, r *run) verdict {
 		e.logResumed(r, t)
 	}
 	r.begun = true
-	if t.Requests > 0 || t.Calls > 0 { // the last run may have been cut between a call and its result
+	if t.FirstFailed == 0 && (t.Requests > 0 || t.Calls > 0) { // the last run may have been cut between a call and its result; in an episode all have one
 		if v, goOn := e.answerCalls(ctx, r, &t, bot); !goOn {
 			return v
 		}
@@ -208,7 +215,7 @@ func (e *Engine) step(ctx context.Context, r *run, t *store.Turn, bot *Bot) (v v
 	}
 	n, err := e.begin(r, t)
 	switch {
-	case errors.Is(err, store.ErrMoved): // a message has joined: build the text anew
+	case errors.Is(err, store.ErrMoved): // a message has joined, or the row has moved otherwise: build the text anew
 		e.exit(r)
 		r.prepared, r.resends = nil, 0
 		fresh, err := e.Store.Turn(r.turn)

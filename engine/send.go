@@ -112,7 +112,7 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 		return 0, err
 	}
 	was := t.State
-	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, Was: &was, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: used, Step: r.earlier.step})
+	n, err := e.Store.BeginRequest(store.Begin{Turn: r.turn, Version: t.Version, Was: &was, At: e.now(), Send: send, NewSend: newSend, Model: r.model, Messages: r.messages, Usage: used, Step: r.earlier.step})
 	if err != nil {
 		e.untake(used)
 		return 0, err
@@ -125,7 +125,7 @@ func (e *Engine) begin(r *run, t *store.Turn) (int, error) {
 	}
 	e.leaveGate(t)
 	e.mu.Unlock()
-	t.State, t.Wait, t.Model, t.Requests = store.Running, store.Wait{}, r.model, t.Requests+1
+	t.State, t.Wait, t.Model, t.Requests, t.Version = store.Running, store.Wait{}, r.model, t.Requests+1, t.Version+1
 	if newSend {
 		t.Attempts++
 	}

@@ -148,7 +148,7 @@ func (e *Engine) settle(ctx context.Context, r *run, t *store.Turn, s store.Sett
 // answerPosts adds the posts that tell of the end: the answer edits the notice in place, or is posted
 // normally where none is visible (N4, N5).
 func (e *Engine) answerPosts(t *store.Turn, s *store.Settled) error {
-	old, err := e.noticePost(t.ID)
+	old, err := e.noticeOf(t)
 	if err != nil {
 		return err
 	}

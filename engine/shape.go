@@ -86,11 +86,8 @@ func (e *Engine) missing() bool {
 // lost is how many turns are neither done, nor in memory, nor wait as a row with a named wake.
 // Engine.mu is held.
 func (e *Engine) lost() int64 {
-	inMemory, known := int64(0), e.tally.turns[store.Queued]+e.tally.turns[store.Running]+e.tally.turns[store.Retrying]
-	for range e.sched.runs {
-		inMemory++
-	}
-	return max(0, known-inMemory)
+	known := e.tally.turns[store.Queued] + e.tally.turns[store.Running] + e.tally.turns[store.Retrying]
+	return max(0, known-int64(len(e.sched.runs)))
 }
 
 // Shape is what an operator sees at a glance; all of it is in memory, but for whose turns wait at a

@@ -275,11 +275,8 @@ func (e *Engine) answerOf(t *store.Turn, text string) string {
 
 // onlyClock reports a turn that answers nothing but the clock.
 func (e *Engine) onlyClock(t *store.Turn) (bool, error) {
-	history, err := e.Store.History(t.Conversation, t.ID, 1)
-	if err != nil || len(history) == 0 {
-		return false, err
-	}
-	return clocked(history[len(history)-1].Events), nil
+	asked, err := e.Store.Asked(t.ID)
+	return clocked(asked), err
 }
 
 func clocked(events []store.Event) bool {

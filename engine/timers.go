@@ -106,7 +106,7 @@ func (e *Engine) load() error {
 	if err := e.loadGates(now); err != nil {
 		return err
 	}
-	if err := e.loadWindow(now); err != nil {
+	if _, err := e.loadWindow(now); err != nil {
 		return err
 	}
 	if err := e.loadSchedules(now); err != nil {
@@ -146,32 +146,33 @@ func (e *Engine) loadQueued(by string) error {
 	}
 }
 
-// loadWindow moves the window on and holds what falls due in it. Rows are read in batches; an
-// entry that is stale by the time it fires finds its turn not due and is held anew.
-func (e *Engine) loadWindow(now store.Time) error {
+// loadWindow moves the window on and holds what falls due in it; queued says that the store has queued
+// turns. Rows are read in batches; an entry that is stale by the time it fires finds its turn not due
+// and is held anew.
+func (e *Engine) loadWindow(now store.Time) (queued bool, err error) {
 	e.mu.Lock()
 	e.windowEnd = now.Add(window)
 	end := e.windowEnd
 	e.mu.Unlock()
-	var after store.Time
-	var afterTurn store.ID
-	for {
-		rows, err := e.Store.Due(after, afterTurn, end, batch)
-		if err != nil {
-			return fmt.Errorf("read due turns: %w", err)
-		}
+	queued, rows, err := e.Store.Sweep(end, batch)
+	for err == nil && len(rows) > 0 {
 		e.mu.Lock()
 		for _, r := range rows {
-			after, afterTurn = r.RetryAt, r.Turn
 			if _, held := e.timers[r.Turn]; !held && e.sched.runs[r.Turn] == nil {
 				e.hold(r.Turn, r.Conversation, r.RetryAt)
 			}
 		}
 		e.mu.Unlock()
 		if len(rows) < batch {
-			return nil
+			break
 		}
+		last := rows[len(rows)-1]
+		rows, err = e.Store.Due(last.RetryAt, last.Turn, end, batch)
 	}
+	if err != nil {
+		err = fmt.Errorf("read due turns: %w", err)
+	}
+	return queued, err
 }
 
 // sweepEveryMinute refills the window, re-adds anything lost (P8) and clears what is old.
@@ -190,14 +191,17 @@ func (e *Engine) sweepEveryMinute(ctx context.Context) {
 	<-c.Stop().Done()
 }
 
-// sweep is one pass.
+// sweep is one pass. Where nothing goes on it reads what falls due, and nothing else.
 func (e *Engine) sweep() {
-	if err := e.loadWindow(e.now()); err != nil {
+	queued, err := e.loadWindow(e.now())
+	if err != nil {
 		e.Log.Error("sweep", "err", err)
 	}
 	e.sweepGates()
 	e.ticks.poke()
-	if err := e.look(); err != nil {
+	if err == nil && !queued && e.quiet() {
+		e.forgetIdle()
+	} else if err := e.look(); err != nil {
 		e.Log.Error("look for turns that are left lying", "err", err)
 	}
 	if e.missing() {

@@ -8,6 +8,7 @@ type Begin struct {
 	NewSend  bool   // counts an attempt
 	Model    string // PROVIDER/MODEL
 	Messages int    // the Turn.Messages its text was built from
+	Version  int64  // the Turn.Version that the run goes by; 0 = any
 	Usage    Usage  // a count that this request adds to; N 0 = none
 	Step     *Step  // a line of the journal about what the text was built from; nil = none
 	Was      *State // set to the state that the turn was in; nil = nobody asks
@@ -15,19 +16,21 @@ type Begin struct {
 
 // BeginRequest writes the request's row and sets the turn running, before the request is sent
 // (P1). It returns the request's number n within the turn, from 1. The wait is over, its reason
-// stays. ErrMoved if a message has joined since the text was built; ErrSettled if the turn is done.
+// stays, and Version is one more. ErrMoved if a message has joined since the text was built, or the row
+// has changed in any other way since it was read; ErrSettled if the turn is done.
 func (s *Store) BeginRequest(b Begin) (n int, err error) {
 	var made int
 	err = s.write(b.At, func(f *fact) error {
 		var state State
 		var messages, requests, send int
-		err := f.one(`SELECT state, messages, requests FROM turns WHERE id = ?`, b.Turn).Scan(&state, &messages, &requests)
+		var version int64
+		err := f.one(`SELECT state, messages, requests, version FROM turns WHERE id = ?`, b.Turn).Scan(&state, &messages, &requests, &version)
 		switch {
 		case err != nil:
 			return err
 		case state == Done:
 			return ErrSettled
-		case messages != b.Messages:
+		case messages != b.Messages || b.Version != 0 && version != b.Version:
 			return ErrMoved
 		}
 		if b.Was != nil {

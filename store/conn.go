@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
@@ -16,8 +17,9 @@ import (
 type conn struct {
 	raw        driver.Conn
 	statements map[string]*statement
-	mode       string // see open
-	kept       *Kept  // who has it afterwards; nil = nobody
+	mode       string        // see open
+	kept       *Kept         // who has it afterwards; nil = nobody
+	ran        *atomic.Int64 // counts statements; nil = nobody asks
 }
 
 // statement is a prepared statement with its reused buffers.
@@ -147,6 +149,9 @@ func (c *conn) prepare(sql string, args []any) (*statement, error) {
 		}
 		s = &statement{raw: raw.(prepared), args: make([]driver.NamedValue, len(args))}
 		c.statements[sql] = s
+	}
+	if c.ran != nil {
+		c.ran.Add(1)
 	}
 	if s.busy || len(s.args) != len(args) {
 		return nil, fmt.Errorf("statement in use, or with another number of arguments: %s", sql)

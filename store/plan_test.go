@@ -22,6 +22,11 @@ func reads(t *testing.T, s *Store) {
 	do(s.Turn(a.Turn))
 	do(s.Runnable(0, 10))
 	do(s.Due(t0, 0, t0+1, 10))
+	_, _, err := s.Sweep(t0+1, 10)
+	do(nil, err)
+	do(s.TurnsOf([]ID{a.Turn}))
+	do(s.Asked(a.Turn))
+	do(s.tables())
 	do(s.AtGate("g", t0, nil, 10))
 	do(s.GateWaiters())
 	do(s.PeopleAt("g", "p", "m"))
@@ -30,7 +35,7 @@ func reads(t *testing.T, s *Store) {
 	do(s.Steps(a.Turn))
 	do(s.Posts(a.Turn))
 	do(s.DueLines(t0, nil, nil, 10))
-	_, err := s.NextPost(a.Conversation, t0)
+	_, err = s.NextPost(a.Conversation, t0)
 	if !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
@@ -135,9 +140,9 @@ func writes(t *testing.T, s *Store) {
 // walks are the scans that may be: of a handful of rows, of rows that were limited before, or of as
 // many as are counted or limited in their order.
 var walks = []string{
-	"SCAN CONSTANT ROW", "SCAN gates", "SCAN links", "SCAN sessions", "SCAN h", "SCAN f", "SCAN (subquery", "SCAN commands", "SCAN changes",
+	"SCAN CONSTANT ROW", "SCAN sqlite_schema", "SCAN gates", "SCAN links", "SCAN sessions", "SCAN h", "SCAN f", "SCAN (subquery", "SCAN commands", "SCAN changes",
 	"SCAN turns USING COVERING INDEX turns_gate", "SCAN turns USING COVERING INDEX turns_state", "SCAN turns USING COVERING INDEX turns_due", "SCAN posts USING INDEX posts_pending", "SCAN c USING INDEX conversations_active",
-	"SCAN schedules USING INDEX schedules_due", "SCAN schedules USING INDEX schedules_name", "SCAN w VIRTUAL TABLE INDEX",
+	"SCAN schedules USING INDEX schedules_due", "SCAN schedules USING INDEX schedules_name", "SCAN w VIRTUAL TABLE INDEX", "SCAN j VIRTUAL TABLE INDEX",
 }
 
 // sorts are the statements that sort rows limited before, the few of one turn or of a start, or people to be counted.

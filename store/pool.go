@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 )
 
 // readers is how many connections read at once; a read beyond that waits for one of them.
@@ -14,6 +15,7 @@ type pool struct {
 	dial func() (*conn, error)
 	free chan struct{} // as many as may begin to read now
 	done chan struct{}
+	ran  atomic.Int64 // statements
 
 	mu   sync.Mutex
 	open []*conn // that nobody reads on
@@ -41,6 +43,7 @@ func (p *pool) with(fn func(*conn) (keep bool, err error)) (err error) {
 			return err
 		}
 	}
+	c.ran = &p.ran
 	keep := false
 	defer func() {
 		if !keep {

@@ -13,6 +13,20 @@ func (s *Store) EventByKey(bot, key string) (e Event, err error) {
 	return e, wrap("read event", err)
 }
 
+// Asked reads the messages that a turn answers, in order.
+func (s *Store) Asked(turn ID) (list []Event, err error) {
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var e Event
+			err := r.Scan(&e.ID, &e.Turn, &e.Key, &e.Kind, &e.Name, &e.At, &e.Text, &e.Behind)
+			list = append(list, e)
+			return err
+		}, `SELECT id, turn, key, kind, name, at, text, behind FROM events WHERE id = ? AND turn = ?
+			UNION ALL SELECT id, turn, key, kind, name, at, text, behind FROM events WHERE turn = ? AND turn <> id ORDER BY 1`, turn, turn, turn)
+	})
+	return list, wrap("read what was asked", err)
+}
+
 // Reword gives an event another text until the first step of the turn that answers it, which it
 // returns: ErrBegun after that, ErrSettled once that turn is done. ErrNotFound.
 func (s *Store) Reword(event ID, text string, now Time, c *Command) (t Turn, err error) {

@@ -58,6 +58,20 @@ func (s *Store) Due(after Time, afterTurn ID, until Time, limit int) (list []Rea
 	return list, wrap("read due turns", err)
 }
 
+// Sweep reads, in a single query, the waiting turns that Due would begin with, and whether any turn is queued.
+func (s *Store) Sweep(until Time, limit int) (queued bool, list []Ready, err error) {
+	err = s.read(func(c *conn) error {
+		list, err = c.ready(nil, limit+1, nil, `SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns WHERE state = 'queued' LIMIT 1)
+			UNION ALL SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns
+				WHERE retry_at <> 0 AND retry_at <= ? ORDER BY retry_at, id LIMIT ?)`, until, limit)
+		return err
+	})
+	if len(list) > 0 && list[0].State == Queued {
+		queued, list = true, list[1:]
+	}
+	return queued, list, wrap("read due turns", err)
+}
+
 // AtGate reads turns that wait at a gate: those spoken to at or after fresh first, then the rest, both
 // in the order in which they were last spoken to, at most limit of those that skip does not pass over.
 func (s *Store) AtGate(gate string, fresh Time, skip func(Ready) bool, limit int) (list []Ready, err error) {

@@ -32,6 +32,30 @@ func TestRunnable(t *testing.T) {
 	}
 }
 
+// A sweep reads what Due begins with, and tells of queued turns without counting them in.
+func TestSweep(t *testing.T) {
+	s := opened(t)
+	var want []ID
+	for i := range 5 {
+		id := queued(t, s, i)
+		wait(t, s, id, Parked, Wait{RetryAt: t0 + 100 + Time(i), MS: 5}, Reason{Why: "failure"})
+		want = append(want, id)
+	}
+	queuedToo, page, err := s.Sweep(t0+103, 3)
+	if err != nil || queuedToo || !slices.Equal(turnsOf(page), want[:3]) || page[1].RetryAt != t0+101 {
+		t.Errorf("%v, %+v, %v", queuedToo, page, err)
+	}
+	queued(t, s, 8)
+	queued(t, s, 9)
+	queuedToo, page, err = s.Sweep(t0+103, 9)
+	if err != nil || !queuedToo || !slices.Equal(turnsOf(page), want[:4]) {
+		t.Errorf("%v, %+v, %v", queuedToo, page, err)
+	}
+	if queuedToo, page, err = s.Sweep(t0, 9); err != nil || !queuedToo || len(page) != 0 {
+		t.Errorf("%v, %+v, %v", queuedToo, page, err)
+	}
+}
+
 func TestDuePages(t *testing.T) {
 	s := opened(t)
 	var want []ID

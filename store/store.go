@@ -47,6 +47,24 @@ type Store struct {
 // SQLiteVersion is the version of the SQLite that is built in.
 func SQLiteVersion() string { return sqlite3.SQLITE_VERSION }
 
+// Work is what a store has done since it was opened.
+type Work struct {
+	Read    int64 // statements on the connections that only read
+	Written int64 // statements on the writer's
+	Commits int64 // the writer's, each of one fact or of several
+}
+
+// Work reads it.
+func (s *Store) Work() (w Work) {
+	if s.pool != nil {
+		w.Read = s.pool.ran.Load()
+	}
+	if s.writer != nil {
+		w.Written, w.Commits = s.writer.ran.Load(), s.writer.commits.Load()
+	}
+	return w
+}
+
 // Open opens or makes the file in c.Dir, migrates it, and takes the lock. It reads only what tells
 // that the file is whole at first sight (header, schema, the index of due turns), so that it takes
 // milliseconds whatever the file holds; see Verify.

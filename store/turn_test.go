@@ -110,6 +110,72 @@ func TestBeginRequestAfterAMessageOrTheEnd(t *testing.T) {
 	}
 }
 
+// Whoever goes by a row that has changed since it was read is told so, whatever has changed in it.
+func TestBeginRequestAfterTheRowHasMoved(t *testing.T) {
+	s := opened(t)
+	a := admit(t, s, hello(t0, "chat", "ada", "k1"))
+	wait(t, s, a.Turn, Parked, Wait{RetryAt: t0 + 5, MS: 5}, Reason{Why: "failure"})
+	was := read(t, s, a.Turn)
+	if _, err := s.WakeTurn(Wake{Turn: a.Turn, At: t0 + 1, NewEpisode: true}); err != nil {
+		t.Fatal(err)
+	}
+	b := Begin{Turn: a.Turn, At: t0 + 2, Send: 1, NewSend: true, Model: "openai/gpt", Messages: 1, Version: was.Version}
+	if _, err := s.BeginRequest(b); !errors.Is(err, ErrMoved) {
+		t.Errorf("got %v", err)
+	}
+	now := read(t, s, a.Turn)
+	if now.State != Queued || now.Requests != 0 {
+		t.Errorf("ErrMoved has written: %+v", now)
+	}
+	b.Version = now.Version
+	if _, err := s.BeginRequest(b); err != nil {
+		t.Error(err)
+	}
+	if after := read(t, s, a.Turn); after.Version != now.Version+1 {
+		t.Errorf("version %d after %d", after.Version, now.Version)
+	}
+}
+
+// Several turns read in one go are the same as each read alone.
+func TestTurnsOf(t *testing.T) {
+	s := opened(t)
+	want, ids := map[ID]Turn{}, []ID{5}
+	for i := range 7 {
+		a := admit(t, s, hello(t0+Time(i), fmt.Sprint("chat", i), "ada", fmt.Sprint("k", i)))
+		wait(t, s, a.Turn, Parked, Wait{RetryAt: t0 + 5, MS: 5}, Reason{Why: "failure", Text: fmt.Sprint("reason ", i)})
+		want[a.Turn], ids = read(t, s, a.Turn), append(ids, a.Turn)
+	}
+	for _, list := range [][]ID{ids, ids[:2], ids[:1], nil} {
+		got, err := s.TurnsOf(list)
+		if err != nil || len(got) != max(0, len(list)-1) {
+			t.Fatalf("%d of %d: %v", len(got), len(list), err)
+		}
+		for id, turn := range got {
+			if !reflect.DeepEqual(turn, want[id]) {
+				t.Errorf("%+v\nwant %+v", turn, want[id])
+			}
+		}
+	}
+}
+
+// The messages of a turn are its own, in order, with those that have joined it.
+func TestAsked(t *testing.T) {
+	s := opened(t)
+	a := admit(t, s, hello(t0, "chat", "ada", "k1"))
+	wait(t, s, a.Turn, Parked, Wait{RetryAt: t0 + 5, MS: 5}, Reason{Why: "failure"})
+	b := admit(t, s, hello(t0+1, "chat", "ada", "k2"))
+	if b.Into != a.Turn {
+		t.Fatalf("%+v", b)
+	}
+	list, err := s.Asked(a.Turn)
+	if err != nil || len(list) != 2 || list[0].Key != "k1" || list[1].Key != "k2" || list[1].Turn != a.Turn {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if list, err := s.Asked(b.Turn); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 func TestWaitTurnP4(t *testing.T) {
 	s := opened(t)
 	a := admit(t, s, hello(t0, "chat", "ada", "k1"))

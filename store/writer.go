@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
 // writer is the one connection that writes, with group commit:
@@ -22,6 +23,8 @@ type writer struct {
 	conn *conn
 	ids  *ids
 	news *news
+
+	ran, commits atomic.Int64 // statements, and commits of one fact or several
 
 	mu      sync.Mutex
 	idle    sync.Cond // leading has become false
@@ -45,6 +48,7 @@ type entry struct {
 func newWriter(c *conn, ids *ids, news *news) *writer {
 	w := &writer{conn: c, ids: ids, news: news, head: news.Head()}
 	w.idle.L = &w.mu
+	c.ran = &w.ran
 	return w
 }
 
@@ -158,6 +162,7 @@ func (w *writer) transaction(batch []*entry) error {
 		return err
 	}
 	_, err := w.conn.exec("COMMIT")
+	w.commits.Add(1)
 	return err
 }
 

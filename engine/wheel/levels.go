@@ -11,7 +11,7 @@ const (
 	slotBits      = 6
 	slotsPerLevel = 1 << slotBits
 	levels        = (64 + slotBits - 1) / slotBits
-	batchLimit    = 4096 // entries handed out at once
+	batchLimit    = 1 << 14 // entries handed out at once
 	never         = tick(math.MaxUint64)
 )
 

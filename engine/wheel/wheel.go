@@ -109,7 +109,7 @@ func (w *Wheel) Len() int {
 func (w *Wheel) Stepped() { w.nudge() }
 
 // Run fires entries, soonest first and in the order of Add where the time is the same, in batches
-// of at most 4,096, until ctx ends, and then returns nil. fire must not block for long, since
+// of at most 16,384, until ctx ends, and then returns nil. fire must not block for long, since
 // nothing else fires meanwhile; it may call Add and Cancel, and it may keep the slice. An entry
 // that is in a batch can no longer be cancelled. Only one Run at a time.
 func (w *Wheel) Run(ctx context.Context, fire func([]Due)) error {

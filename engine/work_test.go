@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"holdfast/store"
+)
+
+// worked is what the store has done while f ran.
+func (h *house) worked(f func()) store.Work {
+	h.t.Helper()
+	before := h.store.Work()
+	f()
+	after := h.store.Work()
+	return store.Work{Read: after.Read - before.Read, Written: after.Written - before.Written, Commits: after.Commits - before.Commits}
+}
+
+// A house where nothing happens asks its store once a minute what falls due, however many turns wait,
+// and for nothing else: no schedule, gate or turn is looked up, nothing is written.
+func TestIdleHouseReadsOnceAMinute(t *testing.T) {
+	inHouse(t, func(p *Parts) {
+		p.Surfaces = append(p.Surfaces, &fakeSurface{name: "slack/x"})
+		p.Schedules = []Schedule{{Name: "daily", Bot: "bot", Cron: "0 9 * * *", Prompt: "x", Missed: "once"}}
+	}, func(h *house) {
+		h.models.play("429/10h")
+		for i := range 20 {
+			h.sayIn(fmt.Sprint("room", i), fmt.Sprint("person", i), "hello")
+		}
+		h.wait(10 * time.Minute) // notices are out, and the outage is told
+		const minutes = 20
+		if got := h.worked(func() { h.wait(minutes * time.Minute) }); got != (store.Work{Read: minutes}) {
+			t.Errorf("%+v in %d minutes, want one read in each", got, minutes)
+		}
+	})
+}
+
+// A plain turn, one question and one answer on the page, is three commits; what it reads and writes for
+// that is noted here.
+func TestStatementsOfAPlainTurn(t *testing.T) {
+	inHouse(t, nil, func(h *house) {
+		h.settled(h.say("ann", "hello"), s(1)) // the first of a day reads what was used up, and makes the conversation
+		got := h.worked(func() { h.say("ann", "hello again") })
+		if want := (store.Work{Read: 8, Written: 29, Commits: 3}); got != want {
+			t.Errorf("%+v, noted are %+v", got, want)
+		}
+	})
+}
+
+// A turn that was parked is taken up again with no look at its journal, since no call can be open in it.
+func TestStatementsOfAResumedTurn(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Retry.Resends = 0; p.Retry.ParkFrom = 0 }, func(h *house) {
+		h.models.play("503", "ok")
+		id := h.say("ann", "hello")
+		h.want(id, store.Parked)
+		got := h.worked(func() { h.wait(s(3)) })
+		h.want(id, store.Done)
+		if want := (store.Work{Read: 7, Written: 21, Commits: 2}); got != want {
+			t.Errorf("%+v, noted are %+v", got, want)
+		}
+	})
+}
+
+// The clock was set back while no process ran (P16): what waits is due after its own wait at the latest,
+// not as long after it as the clock was wrong.
+func TestClockSetBackWhileStoppedP16(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Retry.Resends = 0; p.Retry.ParkFrom = 0 }, func(h *house) {
+		h.models.play("503", "503", "ok")
+		id := h.say("ann", "hello")
+		h.wait(s(3))
+		if got := h.want(id, store.Parked); got.MS != 4000 {
+			t.Fatalf("waits %d ms", got.MS)
+		}
+		h.shutdown()
+		h.offset.Add(-int64(6 * time.Hour))
+		h.start()
+		after := h.want(id, store.Parked)
+		if left := after.RetryAt.Sub(h.engine.now()); left > s(4) || left <= 0 {
+			t.Errorf("due in %v, its own wait is 4 s", left)
+		}
+		h.wait(s(3.9))
+		h.want(id, store.Parked)
+		h.wait(s(.2))
+		h.want(id, store.Done)
+	})
+}
