@@ -72,7 +72,7 @@ func keptStore(t *testing.T) *store.Kept {
 // store. What DESIGN.md §6 says is true after every event, and in the end every turn has ended.
 func TestSimulation(t *testing.T) {
 	runs, first := simRuns(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // many small runs: memory is not short, time is
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // many small runs: memory is not short, time is
 	var next, faults atomic.Int64
 	var workers sync.WaitGroup
 	began := time.Now()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -80,7 +82,14 @@ type simSaid struct {
 
 func (s *sim) now() store.Time { return store.At(s.wall()) }
 
-func (s *sim) wall() time.Time { return time.Now().Add(time.Duration(s.offset.Load())) }
+// wall is the engine's clock. Who reads it lets others go first now and then, so that on a single core
+// too what happens at the same moment happens in any order.
+func (s *sim) wall() time.Time {
+	if rand.IntN(8) == 0 {
+		runtime.Gosched()
+	}
+	return time.Now().Add(time.Duration(s.offset.Load()))
+}
 
 func (s simScript) early() bool { return slices.Contains(s, "set stated_wait_early true") }
 
@@ -183,6 +192,9 @@ func (s *sim) start() {
 
 // crash is the engine's hook: whoever reaches the point stops there for good.
 func (s *sim) crash(point string) {
+	if rand.IntN(2) == 0 {
+		runtime.Gosched()
+	}
 	s.mu.Lock()
 	if s.point != point {
 		s.mu.Unlock()
