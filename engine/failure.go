@@ -194,7 +194,7 @@ func (e *Engine) carryOut(ctx context.Context, r *run, t *store.Turn, bot *Bot, 
 func (e *Engine) logRetry(r *run, t *store.Turn, j judged) {
 	d, f := j.decision, j.failure
 	provider, model := splitModel(r.model)
-	e.Log.Info("llm transient failure — retrying", "attempt", d.N, "max", d.Max, "status", f.Status, "wait_ms", d.Wait.Milliseconds(),
+	e.Log.Info("llm transient failure — retrying", "attempt", max(d.N, 1), "max", d.Max, "status", f.Status, "wait_ms", d.Wait.Milliseconds(),
 		"wait_from", d.From, "rung", d.Rung, "provider", provider, "model", model, "turn", t.ID.String())
 }
 
