@@ -105,6 +105,7 @@ type Engine struct {
 	streak    map[string]int         // bot → exhaustions in a row
 	spending  spending
 	paused    []string // targets; "" = everything
+	restored  bool     // see isRestored
 	ready     error    // nil once timers are loaded
 	ledger    ledger
 	setBack   bool // the clock stands before what the last process wrote; set by load

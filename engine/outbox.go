@@ -119,7 +119,7 @@ func (e *Engine) deliver(ctx context.Context) {
 			return
 		case <-e.outbox.posts:
 		}
-		for ctx.Err() == nil && e.beginLines(ctx, &hands) {
+		for ctx.Err() == nil && !e.isRestored() && e.beginLines(ctx, &hands) {
 		}
 		e.armOutbox()
 	}
@@ -192,6 +192,9 @@ func (e *Engine) armOutbox() {
 	if err != nil {
 		e.Log.Error("read the outbox", "err", err)
 		next = e.now().Add(deliverCap)
+	}
+	if next != 0 && e.isRestored() { // what is overdue stays so
+		next = max(next, e.now().Add(deliverCap))
 	}
 	e.wheel.Cancel(e.outbox.timer)
 	if e.outbox.timer = 0; next != 0 {

@@ -77,7 +77,19 @@ func (e *Engine) setPaused(ctx context.Context, target string, on bool, c *store
 	if !on {
 		e.letInSoon(e.pauseGate(target), "operator")
 	}
+	if !on && target == "" {
+		e.restored = false
+		e.outbox.poke()
+	}
 	return nil
+}
+
+// isRestored tells that the store came out of a backup and nobody has looked at it yet: what waits to be
+// posted may have been posted after the backup was made.
+func (e *Engine) isRestored() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.restored
 }
 
 // loadPaused reads what an earlier process has paused.
@@ -86,8 +98,13 @@ func (e *Engine) loadPaused() error {
 	if err != nil || text == "" {
 		return err
 	}
+	restored, err := e.Store.Meta(store.Restored)
+	if err != nil {
+		return err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.restored = restored != ""
 	return json.Unmarshal([]byte(text), &e.paused)
 }
 

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"errors"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"holdfast/store"
 )
@@ -39,6 +42,34 @@ func TestPauseIsToldN2(t *testing.T) {
 		h.settled(id, s(5))
 		if got := posts(); len(got) != 1 || got[0].Kind != "answer" {
 			t.Errorf("answered by %+v", got)
+		}
+	})
+}
+
+// A store from a backup posts nothing either until an operator has looked at it: what waits in it may be out
+// already. What it posts then says so, so that the surface looks first.
+func TestRestoredStorePostsNothing(t *testing.T) {
+	inHouse(t, onChat, func(h *house) {
+		h.web.fail = []error{errors.New("503 from the platform")}
+		h.settled(h.say("ann", "hello"), s(1))
+		copied := filepath.Join(t.TempDir(), "holdfast.db")
+		if err := h.store.Backup(copied); err != nil {
+			t.Fatal(err)
+		}
+		h.wait(s(10))
+		equal(t, "posts", h.web.shown(), []string{"answer"})
+		h.shutdown()
+		h.dir, h.web.fail, h.web.calls = filepath.Dir(copied), nil, nil
+		h.start()
+		h.sayIn("another", "bob", "hello")
+		h.wait(10 * time.Minute)
+		equal(t, "calls while nobody has looked", h.web.called(), []string(nil))
+		if err := h.engine.Unpause(t.Context(), "", nil); err != nil {
+			t.Fatal(err)
+		}
+		h.wait(s(1))
+		if tries := h.web.tried(); len(tries) < 2 || tries[1] != 1 {
+			t.Errorf("posts came with the tries %v", tries)
 		}
 	})
 }
