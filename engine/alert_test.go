@@ -207,6 +207,10 @@ func TestBudgetsR14(t *testing.T) {
 				if p.Reason.Why != "budget" || p.Wait.From != "budget" || p.Parks != 0 || p.RetryAt != store.At(time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)) {
 					t.Errorf("%+v", p)
 				}
+				posts, err := h.store.Posts(id)
+				if want := "The allowance for today is used up; your message is kept and goes on tomorrow at 00:00:00, no need to send it again."; err != nil || len(posts) != 1 || posts[0].Text != want {
+					t.Errorf("told %+v, %v; want %q", posts, err, want)
+				}
 				h.crash()
 				h.offset.Store(int64(22 * time.Hour)) // down for most of the day
 				h.start()

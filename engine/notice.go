@@ -102,6 +102,8 @@ func (e *Engine) noticeText(w store.Waiting, until store.Time, clock func(store.
 		return "Still on it: this is paused by its operator at the moment; the answer will come here, no need to send it again."
 	case strings.HasPrefix(w.Wait.Gate, goneKey):
 		return "The bot needs its configuration looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it."
+	case w.Reason.Why == "budget":
+		return fmt.Sprintf("The allowance for today is used up; your message is kept and goes on tomorrow at %s, no need to send it again.", clock(until))
 	case w.State == store.Owed && w.Reason.Why == "account":
 		return fmt.Sprintf("%s needs its account looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it.", who)
 	case w.State == store.Owed:
