@@ -145,7 +145,7 @@ func (e *Engine) Press(ctx context.Context, p Pressed) (said string, err error) 
 	}
 	t, err := d.do(e, ctx, Order{Turn: p.Turn, By: p.By})
 	surface, _ := e.place(&t)
-	until := clockOf(surface, e.Location)
+	until := e.clockOf(surface)
 	switch {
 	case errors.Is(err, ErrHeld):
 		return "The provider takes nothing until " + until(t.RetryAt) + "; it goes on by itself then.", nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 		return nil
 	}
 	surface, _ := e.place(t)
-	post := e.noticeAs(t, old, e.noticeText(w, until, clockOf(surface, e.Location)), until)
+	post := e.noticeAs(t, old, e.noticeText(t, w, until, e.clockOf(surface)), until)
 	if old != nil && old.Text == post.Text {
 		return nil
 	}
@@ -84,18 +85,21 @@ func (e *Engine) logNotice(t *store.Turn, p *store.Post, edited bool) {
 }
 
 // clockOf is how a surface writes a moment: by a token that every reader sees in his own time zone,
-// or as plain local time.
-func clockOf(s Surface, loc *time.Location) func(store.Time) string {
+// or as plain local time, with the day if it is another one.
+func (e *Engine) clockOf(s Surface) func(store.Time) string {
 	if s != nil && s.Traits().Clock != nil {
 		return s.Traits().Clock
 	}
-	return func(t store.Time) string { return t.Go().In(loc).Format("15:04:05") }
+	return e.clock
 }
 
 // noticeText is one sentence that stands alone in a push notification, with a time and not an
 // interval, and says that nothing must be done.
-func (e *Engine) noticeText(w store.Waiting, until store.Time, clock func(store.Time) string) string {
-	who := e.service(w.Reason.Provider)
+func (e *Engine) noticeText(t *store.Turn, w store.Waiting, until store.Time, clock func(store.Time) string) string {
+	who, held := e.service(w.Reason.Provider), store.Time(0)
+	if w.State == store.Owed {
+		held = e.heldUntil(t)
+	}
 	longWait := until != 0 && until.Sub(w.At) > e.Retry.StatedWaitFallback
 	switch {
 	case strings.HasPrefix(w.Wait.Gate, pauseKey):
@@ -106,8 +110,10 @@ func (e *Engine) noticeText(w store.Waiting, until store.Time, clock func(store.
 		return fmt.Sprintf("The allowance for today is used up; your message is kept and goes on tomorrow at %s, no need to send it again.", clock(until))
 	case w.State == store.Owed && w.Reason.Why == "account":
 		return fmt.Sprintf("%s needs its account looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it.", who)
+	case held != 0: // longer than a turn may wait for by itself
+		return fmt.Sprintf("%s takes nothing until %s; your message is kept and will be answered then. “!stop” drops it.", who, clock(held))
 	case w.State == store.Owed:
-		return fmt.Sprintf("%s has been down for a long time; your message is kept and will be answered when it is back. “!stop” drops it.", who)
+		return fmt.Sprintf("%s has not answered since %s; your message is kept and will be answered when it does. “!stop” drops it.", who, clock(cmp.Or(w.FirstFailed, w.At)))
 	case longWait && w.Wait.From != "rearm":
 		return fmt.Sprintf("%s takes nothing until %s; your message is kept and will be answered then.", who, clock(until))
 	case until == 0:

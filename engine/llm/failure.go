@@ -31,6 +31,9 @@ func (f *Failure) Plain() string {
 	case Auth:
 		return "does not accept its key"
 	case Refused:
+		if f.Status == 404 {
+			return "does not offer this model"
+		}
 		return "will not answer this"
 	case RateLimit:
 		return "is rate limiting"
