@@ -21,6 +21,7 @@ import (
 // the index is rewritten to these names.
 type assets struct {
 	index file
+	build string          // names this build, also to itself: a page of another one is told to reload
 	files map[string]file // by the name with the hash
 }
 
@@ -57,6 +58,9 @@ func loadAssets(pages fs.FS, login string) (*assets, error) {
 	if err != nil {
 		return nil, err
 	}
+	sum := sha256.Sum256([]byte(strings.Join(rename, "\n")))
+	a.build = hex.EncodeToString(sum[:8])
+	rename = append(rename, `data-build=""`, `data-build="`+a.build+`"`)
 	a.index = newFile("index.html", []byte(strings.NewReplacer(rename...).Replace(string(index))))
 	return a, nil
 }

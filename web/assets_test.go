@@ -62,6 +62,9 @@ func TestBuiltPageNamesItsFiles(t *testing.T) {
 	if !bytes.Contains(a.index.body, []byte(` data-login="holdfast login --demo"`)) {
 		t.Error("index.html does not know how to get a login link")
 	}
+	if !bytes.Contains(a.index.body, []byte(` data-build="`+a.build+`"`)) || len(a.build) != 16 {
+		t.Errorf("index.html does not know its build, %q", a.build)
+	}
 	for name, f := range a.files {
 		if bytes.Contains(f.body, []byte("/assets/")) {
 			t.Errorf("%s names other files itself; only index.html is rewritten to hashed names", name)

@@ -30,6 +30,7 @@ const (
 	closeSlow    = websocket.CloseTryAgainLater   // 1013
 	closeRefused = websocket.ClosePolicyViolation // 1008: it does not speak the protocol
 	closeLogin   = 4401
+	closeBuild   = 4409 // the page is of another build: it reloads
 )
 
 // conn is one open page. Its events and renders are put in by others, who never wait; one goroutine

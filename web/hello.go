@@ -18,6 +18,7 @@ type hello struct {
 	Epoch string `json:"epoch"`
 	After int64  `json:"after"`
 	Chat  string `json:"chat"`
+	Build string `json:"build"` // of the page; "" = it is none of ours
 }
 
 // hello answers with what the page has missed, or with all there is, and goes live from there.
@@ -25,6 +26,10 @@ type hello struct {
 // queue, so that between the two nothing is missed.
 func (c *conn) hello(h hello) error {
 	s := c.server
+	if h.Build != "" && h.Build != s.assets.build {
+		c.closeWith(closeBuild)
+		return errClosed
+	}
 	before, first := c.chat, !c.said
 	c.said = true
 	if err := c.introduce(h.Chat); err != nil {

@@ -117,6 +117,22 @@ func (c *client) until(kind string, ok func(d map[string]any) bool) frame {
 	}
 }
 
+// A page of another build than the server's is told to reload; one of the same, or of none, is served.
+func TestPageOfAnotherBuildReloads(t *testing.T) {
+	g := newRig(t, nil)
+	for build, want := range map[string]string{"": "welcome", g.assets.build: "welcome", "0123456789abcdef": ""} {
+		c := g.dial(t, "")
+		if err := c.WriteJSON(map[string]any{"t": "hello", "build": build}); err != nil {
+			t.Fatal(err)
+		}
+		if want != "" {
+			c.want(want)
+		} else if code := c.closed(); code != closeBuild {
+			t.Errorf("closed with %d, want %d", code, closeBuild)
+		}
+	}
+}
+
 // closed reads until the socket is closed and returns the code.
 func (c *client) closed() int {
 	c.t.Helper()

@@ -2,6 +2,10 @@
 // puts into the tag of the page's own script.
 
 const tag = document.querySelector<HTMLScriptElement>("script[data-code]");
+
+// build names the build that this page is of.
+export const build = tag?.dataset.build ?? "";
+
 const loads = new Map<string, Promise<unknown>>();
 
 // fetchLate gets a file by its data name, once; after a failure it may be tried again.

@@ -7,6 +7,7 @@ import { batch, signal } from "@preact/signals";
 import { get, onLogout, Refusal } from "./api";
 import * as clock from "./clock";
 import { load, save } from "./keep";
+import { build } from "./late";
 import * as state from "./state";
 import type { Frame, LogLine } from "./wire";
 
@@ -111,7 +112,7 @@ function hello(first: boolean): void {
   if (!resume) after = 0;
   asked = chat;
   synced.value = null;
-  ws.send(JSON.stringify({ t: "hello", epoch, after, chat }));
+  ws.send(JSON.stringify({ t: "hello", epoch, after, chat, build }));
 }
 
 // listen restarts the watch for silence.

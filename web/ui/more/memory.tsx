@@ -1,6 +1,6 @@
 // What bots remember of people: to be searched, seen and deleted.
 
-import { act, get, now, page, useEffect, useSignal } from "#app";
+import { act, get, now, page, pulse, useEffect, useRef, useSignal } from "#app";
 import type { Memory } from "../lib/wire";
 import { when } from "../lib/words";
 import { Sure } from "./sure";
@@ -18,6 +18,7 @@ export function Memories() {
   const rows = useSignal<readonly Memory[] | null>(null);
   const next = useSignal<string | null>(null);
   const error = useSignal("");
+  const paged = useRef(false);
   const path = (before: string | null) => `/api/v1/memory?${new URLSearchParams({ bot: bot.value, person: "", q: find.value.trim(), ...(before ? { before } : {}) })}`;
   const fetch = async (before: string | null, signal?: AbortSignal) => {
     try {
@@ -25,10 +26,14 @@ export function Memories() {
       rows.value = [...(before ? (rows.peek() ?? []) : []), ...(r.memories ?? [])];
       next.value = r.next;
       error.value = "";
+      paged.current = !!before;
     } catch (e) {
       if (!signal?.aborted) error.value = (e as Error).message;
     }
   };
+  useEffect(() => {
+    if (rows.peek() && !paged.current) void fetch(null); // what is read on is left as it is
+  }, [pulse.value]);
   useEffect(() => {
     const stop = new AbortController();
     const timer = setTimeout(() => void fetch(null, stop.signal), rows.peek() ? pause : 0);

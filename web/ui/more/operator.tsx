@@ -2,6 +2,7 @@
 // comes up, how models and surfaces are, and the daemon's log.
 
 import { Icon, MenuButton, now, page, providers, title, useEffect, useMemo, useSignal } from "#app";
+import type { ComponentChildren } from "preact";
 import type { Health, TurnState } from "../lib/wire";
 import { figure, span, stateWord, when } from "../lib/words";
 import type { IconName } from "../view/icon";
@@ -44,17 +45,41 @@ export function Operator() {
         <Alerts />
         <Approvals />
         <Turns filter={filter.value} list={list} />
-        {h && <Upcoming h={h} />}
-        {has("schedules") && <Schedules />}
-        <Providers paused={paused} again={again} />
-        <Bots paused={paused} again={again} />
-        {h && <Surfaces h={h} />}
-        {has("memory") && <Memories />}
-        {has("usage") && <Usage />}
-        <Log />
+        {h && (
+          <Soon>
+            {() => (
+              <>
+                <Upcoming h={h} />
+                {has("schedules") && <Schedules />}
+                <Providers paused={paused} again={again} />
+                <Bots paused={paused} again={again} />
+                <Surfaces h={h} />
+                <Soon>
+                  {() => (
+                    <>
+                      {has("memory") && <Memories />}
+                      {has("usage") && <Usage />}
+                      <Log />
+                    </>
+                  )}
+                </Soon>
+              </>
+            )}
+          </Soon>
+        )}
       </div>
     </main>
   );
+}
+
+// Soon draws its content in a task of its own: what stands above it is drawn first.
+function Soon({ children }: { children: () => ComponentChildren }) {
+  const now = useSignal(false);
+  useEffect(() => {
+    const timer = setTimeout(() => (now.value = true));
+    return () => clearTimeout(timer);
+  }, []);
+  return now.value ? <>{children()}</> : null;
 }
 
 const states: TurnState[] = ["queued", "running", "retrying", "parked", "rearming", "owed", "done"];
