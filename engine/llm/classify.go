@@ -74,7 +74,7 @@ func (r *reading) whole(body []byte, header map[string][]string) *Failure {
 	switch {
 	case r.http == 499:
 		return &Failure{Class: Canceled}
-	case r.http < 300 && r.badFinish(body):
+	case r.http < 300 && !isError && r.badFinish(body):
 		return &Failure{Class: finishClass(r.layers[0].names[0])}
 	case r.http < 200, r.http >= 300 && r.http < 400, r.http < 300 && !isError, r.http >= 600:
 		return &Failure{Class: Unclassified}
@@ -142,8 +142,10 @@ func (r *reading) named(l layer, status int) Class {
 	switch {
 	case r.quotaText(t, l, plainly):
 		return Quota
-	case tooLargeText(t):
+	case tooLargeText(t, status):
 		return TooLarge
+	case placeText(t):
+		return Refused
 	case authText(t, status):
 		return Auth
 	case refusedText(t, status):
@@ -263,7 +265,8 @@ func classifyNetwork(err error) *Failure {
 		return f
 	case has(text, "proxy authentication required"):
 		f.Class = Auth
-	case has(text, "client.timeout", "deadline exceeded", "i/o timeout", "timed out", "handshake timeout", "timeout awaiting") ||
+	case has(text, "client.timeout", "deadline exceeded", "i/o timeout", "timed out", "handshake timeout", "timeout awaiting",
+		"did not properly respond after a period of time") ||
 		errors.Is(err, context.DeadlineExceeded) || isTimeout(err):
 		f.Class = Timeout
 	case errors.Is(err, context.Canceled), has(text, "context canceled", "request canceled", "operation was canceled"):

@@ -9,7 +9,7 @@ import (
 // a limit over a window, which frees up by itself, and the word quota not beside a name for one.
 func (r *reading) quotaText(t string, l layer, named Class) bool {
 	if has(t, "limit: 0 ", "limit: 0,", "limit: 0;", "limit: 0.0", "limit 0,", "limit 0.", "limit 0 ", "limit of 0 ",
-		"quota of 0 ") || spentText(t) {
+		"quota of 0 ", "limit*set to 0") || spentText(t) {
 		return true
 	}
 	if windowed(t) || r.limitsWindow(l) {
@@ -27,7 +27,8 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 		"billing is not active", "billing not active", "billing*disabled", "billing to be enabled", "billing*enabled",
 		"enable billing", "billing account*closed", "billing account*not", "problem with your billing",
 		"check your billing", "billing issue", "extra usage", "subscription*required", "requires a subscription",
-		"please recharge", "top up", "topup", "usage cap*reached") {
+		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your", "purchase*subscription",
+		"plan does not", "subscription does not", "套餐", "充值") {
 		return true
 	}
 	return named == Quota || named != RateLimit && has(t, "exceeded your current quota", "exceeded your quota",
@@ -37,13 +38,13 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 		"out of*quota", "insufficient quota", "paid users", "paid plan", "for this subscription", "on your plan",
 		"for your plan", "included in your plan", "usage limit", "usage quota", "usage allowance", "allowance",
 		"allocation", "plan and billing", "upgrade your plan", "your plan does not", "your current plan", "plan limit",
-		"plan's limit", "not included in your")
+		"plan's limit", "not included in your", "配额")
 }
 
 // spentText: money is used up or missing, in words that are no offer.
 func spentText(t string) bool {
-	return has(t, "insufficient balance", "insufficient credit", "insufficient fund", "insufficient_quota",
-		"insufficient account balance", "insufficient_user_quota", "insufficient prepaid", "balance is too low",
+	return has(t, "insufficient*balance", "insufficient*credit", "insufficient*fund", "insufficient_quota",
+		"insufficient_user_quota", "insufficient prepaid", "key limit exceeded (", "balance is too low",
 		"balance too low", "balance is insufficient", "balance insufficient", "balance is not enough",
 		"not enough balance", "negative balance", "no balance", "balance*exhausted", "balance*depleted",
 		"balance has run out", "out of credit", "no credits", "have any credits", "no remaining credit",
@@ -55,7 +56,7 @@ func spentText(t string) bool {
 		"over budget", "budget*exhausted", "budget limit", "overdue", "arrear", "unpaid", "past due",
 		"payment required", "in good standing", "free tier*exhausted", "free trial*ended", "trial*expired",
 		"free quota*exhausted", "subscription*expired", "plan*expired", "package*expired", "no resource package",
-		"余额不足", "欠费", "额度不足", "额度已用", "资源包")
+		"余额不足", "欠费", "额度不足", "额度已用", "资源包", "使用上限")
 }
 
 // limitsWindow reports whether a layer names a limit over a window outside its text.
@@ -82,11 +83,12 @@ func windowed(t string) bool {
 		"per-hour", "per-day", "/minute", "/min", "/ minute", "/ min", "/second", "/sec", "/ sec", "/hour", "/ hour",
 		"/day", "/ day", "perminute", "perday", "perhour", "persecond", "permin", "daily", "hourly", "(rpm)", "(tpm)",
 		"(rpd)", "(tpd)", "(itpm)", "(otpm)", "(asph)", "(asd)", " rpm", " tpm", " rpd", " tpd", "requests in the last",
-		"tokens in the last", "today", "24 hours", "24h")
+		"tokens in the last", "today", "24 hours", "24h", "quota exceeded for metric", "quota exceeded for quota metric",
+		"每分钟", "每秒", "每小时", "每天", "每日", "今日")
 }
 
 // authText: the credential, or what it may do. Under a 404 a model "that you may have no access to"
-// is an unknown model.
+// is an unknown model, and under a 429 access is denied for a while.
 func authText(t string, status int) bool {
 	if has(t, "api key*invalid", "invalid*api key", "incorrect api key", "api key not valid", "api key is not valid",
 		"api key*expired", "api key*missing", "missing*api key", "no api key", "api key*not found", "api key*revoked",
@@ -100,7 +102,8 @@ func authText(t string, status int) bool {
 		"authentication credential", "invalid credential", "invalid token", "invalid bearer", "invalid access token",
 		"bearer token", "token has expired", "token is expired", "token expired", "token*is expired", "security token",
 		"session has expired", "signature we calculated", "signature*does not match", "jwt", "unauthorized",
-		"not authorized", "api secret key", "身份验证", "令牌", "无效的api") {
+		"not authorized", "only authorized for use", "api secret key", "token invalid", "身份验证", "鉴权", "认证失败", "令牌",
+		"密钥", "无权", "无效的api") {
 		return true
 	}
 	if status != 429 && has(t, "provide*api key") {
@@ -109,8 +112,11 @@ func authText(t string, status int) bool {
 	if status == 404 {
 		return false
 	}
+	if status != 429 && has(t, "access denied") {
+		return true
+	}
 	return has(t, "does not have permission", "do not have permission", "don't have permission", "lacks permission",
-		"permission denied", "insufficient permission", "missing permission", "access denied",
+		"permission denied", "insufficient permission", "missing permission",
 		"has not been used in project", "account*deactivated", "account*disabled", "account*suspended",
 		"organization*restricted", "organization*disabled", "organization has been disabled")
 }

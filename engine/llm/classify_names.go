@@ -42,7 +42,7 @@ func nameClass(n string) (Class, weight) {
 		"insufficientfunds", "insufficientuserquota", "preconsumetokenquotafailed", "paymentrequired", "exceededcurrentquota",
 		"creditsexhausted", "creditexhausted", "outofcredits", "nocredits", "spendlimitexceeded", "spendinglimitreached",
 		"allocationquotafreetieronly", "monthlylimitexceeded", "subscriptionrequired", "usagenotincluded", "1113",
-		"1308", "1309", "1310", "1316":
+		"setlimitexceeded", "1308", "1309", "1310", "1316":
 		return Quota, certain
 	case "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsize", "requesttoolarge", "payloadtoolarge",
 		"requestentitytoolarge", "stringabovemaxlength", "modelmaxprompttokensexceeded", "tokenslimitreached",
@@ -52,7 +52,7 @@ func nameClass(n string) (Class, weight) {
 		"unrecognizedclient", "invalidsignature", "incompletesignature", "missingauthenticationtoken", "invalidclienttokenid",
 		"invalidauthentication", "accountdeactivated", "servicedisabled", "apikeyservicedisabled", "tokenexpired",
 		"invalidiamtoken",
-		"invalidaccesstoken", "invalidaccountkey":
+		"invalidaccesstoken", "invalidaccountkey", "mismatchedorganization", "mismatchedproject":
 		return Auth, certain
 	case "modelnotfound", "deploymentnotfound", "contentpolicyviolation", "contentfilter", "contentfiltered",
 		"contentmoderation",
@@ -90,8 +90,8 @@ func plainName(n string) (Class, weight) {
 	case "timeout", "deadlineexceeded", "modeltimeout", "requesttimeout", "gatewaytimeout", "upstreamtimeout", "readtimeout",
 		"requesttimedout", "connecttimeout":
 		return Timeout, plain
-	case "model", "modelstream", "modelerror":
-		return Server, plain // AWS: the model failed on it, status 424
+	case "model", "modelstream", "modelerror", "generation", "incompletegeneration":
+		return Server, plain // the model failed on it: status 424 at AWS and TGI
 	}
 	if c, w := genericName(n); w != unknown {
 		return c, w
@@ -120,9 +120,11 @@ func partName(n string) (Class, weight) {
 	case has(n, "insufficientquota", "insufficientbalance", "insufficientcredit", "insufficientfund", "credit",
 		"billing", "budget", "payment", "overdue", "arrear"):
 		return Quota, certain
-	case has(n, "contextlength", "contextwindow", "contextsize", "toolarge", "inputtoolong", "prompttoolong"):
+	case has(n, "contextlength", "contextwindow", "contextsize", "toolarge", "inputtoolong", "prompttoolong",
+		"tokenstoolong", "characterstoolong"):
 		return TooLarge, certain
-	case has(n, "invalidapikey", "apikeyinvalid", "apikeyexpired", "invalidauth", "restricted"):
+	case has(n, "invalidapikey", "apikeyinvalid", "apikeyexpired", "invalidauth", "authfailure",
+		"restricted"):
 		return Auth, certain
 	case has(n, "contentfilter", "contentpolicy", "moderation", "modelnotfound", "unsupportedmodel"):
 		return Refused, certain

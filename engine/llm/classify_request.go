@@ -2,8 +2,9 @@ package llm
 
 import "strings"
 
-// tooLargeText: this request can never pass as it is.
-func tooLargeText(t string) bool {
+// tooLargeText: this request can never pass as it is. Too many tokens under a 429, or with a word of
+// waiting, are those of a window.
+func tooLargeText(t string, status int) bool {
 	if has(t, "max_tokens", "max_completion_tokens", "max_output_tokens", "output tokens") && !has(t, "context",
 		"prompt", "input", "request too large", "message") {
 		return false // a parameter is too large, not the request
@@ -13,6 +14,9 @@ func tooLargeText(t string) bool {
 		return true
 	}
 	if used, requested, limit := number(t, "used"), number(t, "requested"), number(t, "limit"); used >= 0 && limit > 0 && requested > limit {
+		return true
+	}
+	if status != 429 && has(t, "too many tokens") && !has(t, "wait", "per ", "try again", "throttl") {
 		return true
 	}
 	return has(t, "context length", "context window", "context size", "context_length", "context limit",
@@ -36,7 +40,10 @@ func tooLargeText(t string) bool {
 		"too long for model", "too long for this model", "too long for requested model",
 		"too long. expected a string with maximum length", "string too long", "tokens must be reduced",
 		"reduce your message size", "reduce the length of", "shorten your", "messages too long",
-		"conversation is too long", "text is too long", "超过最大", "上下文长度", "输入过长", "too many images")
+		"conversation is too long", "text is too long", "too many images", "max_seq_len", "n_ctx", "cannot truncate prompt",
+		"token count*only supports up to", "must have less than*tokens", "max tokens allowed", "tokens too long",
+		"mb maximum", "超长", "超过最大", "超出最大", "上下文长度", "上下文过长", "上下文超", "压缩上下文", "输入过长", "内容过长",
+		"文本过长")
 }
 
 // number is the number that follows a word in a text, with commas in it or not; -1 = none.
@@ -62,6 +69,14 @@ func number(t, word string) int64 {
 	}
 }
 
+// placeText: this place is not served. It is told from a missing right, since services begin both
+// with the same words ("access denied").
+func placeText(t string) bool {
+	return has(t, "country, region", "country or region", "your country", "your region", "location is not supported",
+		"region is not supported", "region not supported", "territory not supported", "not available in your",
+		"unsupported_country", "unsupported countr", "not supported in your", "banned the country")
+}
+
 // refusedText: the provider will not serve this request. Only texts that a status which says
 // otherwise (401, 403, 429, 5xx, 200) must give way to; any other 4xx is refused anyway.
 func refusedText(t string, status int) bool {
@@ -69,10 +84,8 @@ func refusedText(t string, status int) bool {
 		"usage policies", "safety system", "safety filter", "content filter", "content_filter", "flagged",
 		"requires moderation", "moderation", "inappropriate content", "prohibited content", "prohibited_content",
 		"responsible ai", "violates", "violating", "blocked by*policy", "blocked by*filter", "blocked by*safety",
-		"blocked by*guardrail", "usage guidelines", "sensitive content", "unsafe content", "country, region",
-		"country or region", "your country", "your region", "location is not supported", "region is not supported",
-		"region not supported", "territory not supported", "not available in your", "unsupported_country",
-		"unsupported country", "not supported in your", "invalid schema", "invalid tool schema", "tool schema",
+		"blocked by*guardrail", "usage guidelines", "sensitive content", "sensitive information", "new_sensitive",
+		"unsafe content", "invalid schema", "invalid tool schema", "tool schema",
 		"input_schema", "invalid json schema", "invalid function", "function schema", "tools.*schema",
 		"schema*is not valid", "违规", "敏感内容", "不安全") {
 		return true
@@ -81,8 +94,8 @@ func refusedText(t string, status int) bool {
 	case status == 401 || status == 403 || status == 407 || status == 200:
 		return has(t, "model*does not exist", "model*not found", "unknown model", "no such model",
 			"model*not supported", "does not support", "unsupported parameter", "unsupported value", "model*deprecated",
-			"model*decommissioned", "no endpoints found", "have been blocked", "banned the country", "banned your",
-			"invalid request", "bad request", "invalid parameter", "is not a valid model",
+			"model*decommissioned", "no endpoints found", "have been blocked", "banned your",
+			"invalid request", "bad request", "invalid parameter", "invalid params", "is not a valid model",
 			"extra inputs are not permitted", "tool use")
 	case status >= 500:
 		return has(t, "model*does not exist", "unknown model", "no such model", "is not a valid model",

@@ -71,27 +71,28 @@ func transientText(t string, status int) Class {
 	case has(t, "rate limit", "rate-limit", "rate_limit", "ratelimit", "too many requests", "too many concurrent",
 		"too many tokens", "throttl", "requests per", "tokens per", "request limit", "token limit*per",
 		"quota*per minute", "quota*per day", "concurrency limit", "concurrent request", "max rpm", "max tpm",
-		"max organization concurrency", "resource has been exhausted", "resource exhausted", "请求过多", "频率", "并发", "限流"):
+		"max organization concurrency", "resource has been exhausted", "resource exhausted", "请求过多", "频率", "频繁", "速率",
+		"并发", "限流"):
 		return RateLimit
-	case has(t, "overload", "over capacity", "at capacity", "no capacity", "out of capacity", "lack of capacity",
+	case has(t, "overload", "over capacity", "at capacity", "maximum capacity", "no capacity", "out of capacity", "lack of capacity",
 		"insufficient capacity", "capacity*exceeded", "capacity constraint", "currently loading", "is loading",
 		"still loading", "loading model", "being loaded", "model loading", "warming up", "cold start", "too busy",
 		"server busy", "server is busy", "servers are busy", "system busy", "system is busy", "service busy",
-		"service is busy", "model is busy", "is currently busy", "high demand", "high traffic", "heavy load",
+		"service is busy", "model is busy", "model busy", "is currently busy", "high demand", "high traffic", "heavy load",
 		"high load", "heavy traffic", "under load", "pending requests exceeded", "queue is full", "queue full",
 		"no healthy upstream", "no available server", "no available worker", "no available channel",
-		"no available instance", "no instances available", "no server is available", "no slot", "not ready", "系统繁忙",
-		"服务繁忙", "过载", "负载"):
+		"no available instance", "no instances available", "no server is available", "no slot", "not ready", "繁忙", "过载",
+		"负载", "访问量过大", "人数过多", "饱和"):
 		return Overloaded
 	case !client && status != 429 && has(t, "temporarily unavailable", "service unavailable", "currently unavailable",
-		"unavailable due to", "server unavailable", "is unavailable"):
+		"unavailable due to", "server unavailable", "is unavailable", "暂时不可用", "无可用"):
 		return Overloaded
 	case client:
 		if has(t, "request timed out", "request timeout", "deadline exceeded", "deadline expired", "gateway timeout") {
 			return Timeout
 		}
 		return ""
-	case has(t, "timed out", "timeout", "time-out", "deadline exceeded", "deadline expired", "took too long"):
+	case has(t, "timed out", "timeout", "time-out", "deadline exceeded", "deadline expired", "took too long", "超时"):
 		return Timeout
 	}
 	return ""

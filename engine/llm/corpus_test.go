@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
 
-// corpusCase is one line of testdata/provider-failures.jsonl.
+// corpusCase is one line of testdata/provider-failures.jsonl, or of testdata/more-failures.jsonl with
+// kinds of failures beyond it.
 type corpusCase struct {
 	ID      string            `json:"id"`
 	Wire    string            `json:"wire"`
@@ -24,29 +26,33 @@ type corpusCase struct {
 		Class     Class    `json:"class"`
 		Transient bool     `json:"transient"`
 		StatedMS  *float64 `json:"stated_wait_ms"`
+		Limit     *int64   `json:"limit"` // in tokens; nil = not looked at
 		Why       string   `json:"why"`
 	} `json:"want"`
 }
 
 func readCorpus(t testing.TB) []corpusCase {
 	t.Helper()
-	f, err := os.Open("testdata/provider-failures.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	var all []corpusCase
-	s := bufio.NewScanner(f)
-	s.Buffer(nil, 1<<20)
-	for s.Scan() {
-		var c corpusCase
-		if err := json.Unmarshal(s.Bytes(), &c); err != nil {
+	for name, least := range map[string]int{"provider-failures.jsonl": 164, "more-failures.jsonl": 110} {
+		f, err := os.Open(filepath.Join("testdata", name))
+		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, c)
-	}
-	if s.Err() != nil || len(all) < 164 {
-		t.Fatalf("%d cases, %v", len(all), s.Err())
+		defer f.Close()
+		read := len(all)
+		s := bufio.NewScanner(f)
+		s.Buffer(nil, 1<<20)
+		for s.Scan() {
+			var c corpusCase
+			if err := json.Unmarshal(s.Bytes(), &c); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+		}
+		if read = len(all) - read; s.Err() != nil || read < least {
+			t.Fatalf("%s: %d cases, %v", name, read, s.Err())
+		}
 	}
 	return all
 }
@@ -80,6 +86,9 @@ func (c corpusCase) check(t *testing.T, f *Failure) {
 		if d := float64(f.Stated)/1e6 - *c.Want.StatedMS; d > 1 || d < -1 {
 			t.Errorf("%s: states %v, want %v ms: %s", c.ID, f.Stated, *c.Want.StatedMS, c.Want.Why)
 		}
+	}
+	if c.Want.Limit != nil && f.Limit != *c.Want.Limit {
+		t.Errorf("%s: limit %d, want %d", c.ID, f.Limit, *c.Want.Limit)
 	}
 }
 

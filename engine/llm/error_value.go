@@ -27,8 +27,15 @@ func isErrorMap(m map[string]any) bool {
 	if m["type"] == "error" || m["object"] == "error" || m["success"] == false {
 		return true
 	}
-	if response, ok := m["response"].(map[string]any); ok && isErrorMap(response) {
-		return true
+	for _, key := range []string{"response", "Response"} {
+		if response, ok := m[key].(map[string]any); ok && isErrorMap(response) {
+			return true
+		}
+	}
+	if base, ok := m["base_resp"].(map[string]any); ok { // beside empty choices
+		if code, _ := base["status_code"].(float64); code != 0 {
+			return true
+		}
 	}
 	for _, key := range []string{"choices", "candidates", "content", "output", "delta", "usage"} {
 		if _, ok := m[key]; ok {
@@ -39,10 +46,6 @@ func isErrorMap(m map[string]any) bool {
 		if s, ok := m[key].(string); ok && s != "" {
 			return true
 		}
-	}
-	if base, ok := m["base_resp"].(map[string]any); ok {
-		code, _ := base["status_code"].(float64)
-		return code != 0
 	}
 	return false
 }

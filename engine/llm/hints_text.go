@@ -108,6 +108,8 @@ func unitSeconds(unit string) (float64, bool) {
 		return 3600, true
 	case "d", "day", "days":
 		return 86400, true
+	case "w", "wk", "wks", "week", "weeks":
+		return 7 * 86400, true
 	}
 	return 0, false
 }

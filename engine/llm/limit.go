@@ -18,15 +18,22 @@ func (r *reading) limit() int64 {
 
 // statedLimit reads the limit out of a sentence: the number behind or before the words that name it.
 func statedLimit(t string) int64 {
-	if !has(t, "token", "context", "length", "too long", "limit") || has(t, "bytes", " mb") {
+	if !has(t, "token", "context", "length", "too long", "limit", "n_ctx") || has(t, "bytes", " mb") {
 		return 0
 	}
-	for _, phrase := range []string{"context length is", "context length of", "context window of",
-		"context window is", "context size (", "size limit of", "prompt length is", "maximum length of",
-		"tokens allowed (", "maximum number of tokens allowed (", "exceeds the limit of", "exceeds limit of",
-		"exceeded model token limit", "cannot exceed", "must be <=", "> ", "maximum length",
-		"maximum of", "limit is", "limit of", "max size", "limit"} {
-		if n := number(t, phrase); n > 0 && strings.Contains(t, phrase) {
+	for _, name := range []string{"context length", "context window", "context window limit", "context size",
+		"model length", "prompt length", "input length", "maximum length", "max tokens allowed",
+		"maximum number of tokens allowed", "max_seq_len", "n_ctx", "model token limit"} {
+		for _, joint := range []string{" is ", " of ", " is only ", " of only ", ": ", " ("} {
+			if n := number(t, name+joint); n > 0 && !(name == "input length" && joint == " (") {
+				return n
+			}
+		}
+	}
+	for _, phrase := range []string{"size limit of", "must have less than", "only supports up to", "exceeds the limit of",
+		"exceeds limit of", "cannot exceed", "must be <=", "> ", "maximum length", "maximum of", "limit is", "limit of",
+		"max size", "limit for this model is", "limit"} {
+		if n := number(t, phrase); n > 0 {
 			return n
 		}
 	}

@@ -15,7 +15,8 @@ func isPage(text string) bool {
 }
 
 // page reads a page of a proxy or an XML error: its title or message is the layer's text; the whole
-// of it may state a wait, but is too long to look for words in.
+// of it may state a wait, or say of a 403 that it is about the place, but is too long to look for
+// other words in.
 func (r *reading) page(text string) {
 	l := layer{}
 	for _, name := range []string{"title", "h1", "message"} {
@@ -26,8 +27,12 @@ func (r *reading) page(text string) {
 	if code := element(text, "code"); code != "" && !strings.Contains(code, " ") {
 		l.names = append(l.names, fold(code))
 	}
+	all := visible(text)
+	if r.http == 403 && placeText(words([]string{all})) {
+		l.texts = append(l.texts, "not available in your country or region")
+	}
 	r.layers = append(r.layers, l)
-	r.said = append(r.said, visible(text))
+	r.said = append(r.said, all)
 }
 
 // element is the text of the first element of that name.

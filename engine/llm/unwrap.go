@@ -20,6 +20,11 @@ func (r *reading) unwrap(body []byte) bool {
 	case text == "":
 		return false
 	case json.Unmarshal([]byte(text), &v) == nil:
+		if inside := streamError(v); inside != nil && !isErrorValue(v) {
+			v = inside // beside the answer's choices
+			r.value(v, 0)
+			return true
+		}
 		r.value(v, 0)
 		return isErrorValue(v)
 	case isPage(text):
@@ -137,7 +142,7 @@ func (r *reading) member(at int, name string, v any, of map[string]any) any {
 			l.limit = int64(n)
 		}
 		return nil
-	case "details", "violations":
+	case "details", "violations", "errors":
 		if list, ok := v.([]any); ok && isGoogle(list) {
 			r.google(at, list)
 			return nil

@@ -35,26 +35,28 @@ type failureCase struct {
 // corpus plays the failures of this wire, and those of any wire, over HTTP. A bubble's clock begins
 // in 2000; a case with a clock of its own sleeps up to it.
 func (w Wire) corpus(t *testing.T) {
-	f, err := os.Open(filepath.Join("..", "testdata", "provider-failures.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	played := 0
-	for s := bufio.NewScanner(f); s.Scan(); {
-		var c failureCase
-		if err := json.Unmarshal(s.Bytes(), &c); err != nil {
+	for _, name := range []string{"provider-failures.jsonl", "more-failures.jsonl"} {
+		f, err := os.Open(filepath.Join("..", "testdata", name))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Where == "network" || c.Wire != "any" && !slices.Contains(w.Names, c.Wire) {
-			continue
+		defer f.Close()
+		for s := bufio.NewScanner(f); s.Scan(); {
+			var c failureCase
+			if err := json.Unmarshal(s.Bytes(), &c); err != nil {
+				t.Fatal(err)
+			}
+			if c.Where == "network" || c.Wire != "any" && !slices.Contains(w.Names, c.Wire) {
+				continue
+			}
+			played++
+			t.Run(c.ID, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { w.play(t, c) })
+			})
 		}
-		played++
-		t.Run(c.ID, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { w.play(t, c) })
-		})
 	}
-	if played < 50 {
+	if played < 150 {
 		t.Errorf("only %d cases played", played)
 	}
 }
