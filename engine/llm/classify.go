@@ -76,6 +76,8 @@ func (r *reading) whole(body []byte, header map[string][]string) *Failure {
 		return &Failure{Class: Canceled}
 	case r.http < 300 && !isError && r.badFinish(body):
 		return &Failure{Class: finishClass(r.layers[0].names[0])}
+	case r.http >= 200 && r.http < 300 && !isError && isCut(body):
+		return &Failure{Class: Network}
 	case r.http < 200, r.http >= 300 && r.http < 400, r.http < 300 && !isError, r.http >= 600:
 		return &Failure{Class: Unclassified}
 	}

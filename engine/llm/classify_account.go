@@ -9,7 +9,7 @@ import (
 // a limit over a window, which frees up by itself, and the word quota not beside a name for one.
 func (r *reading) quotaText(t string, l layer, named Class) bool {
 	if has(t, "limit: 0 ", "limit: 0,", "limit: 0;", "limit: 0.0", "limit 0,", "limit 0.", "limit 0 ", "limit of 0 ",
-		"quota of 0 ", "limit*set to 0") || spentText(t) {
+		"quota of 0 ", "limit*set to 0") && !has(t, "limit: 0 /", "limit 0 /") || spentText(t) {
 		return true
 	}
 	if windowed(t) || r.limitsWindow(l) {

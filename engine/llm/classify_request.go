@@ -16,6 +16,9 @@ func tooLargeText(t string, status int) bool {
 	if used, requested, limit := number(t, "used"), number(t, "requested"), number(t, "limit"); used >= 0 && limit > 0 && requested > limit {
 		return true
 	}
+	if status == 429 && has(t, "time frame", "timeframe", "time window", "time period", "wait") {
+		return false
+	}
 	if status != 429 && has(t, "too many tokens") && !has(t, "wait", "per ", "try again", "throttl") {
 		return true
 	}

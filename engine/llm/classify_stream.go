@@ -111,6 +111,12 @@ func (s *scan) found(value string) {
 
 // event reads one event in the words of any wire.
 func (s *scan) event(e sseEvent) {
+	if all := e.documents(); all != nil {
+		for _, data := range all {
+			s.event(sseEvent{name: e.name, data: data})
+		}
+		return
+	}
 	data := strings.TrimSpace(e.data)
 	if data == "[DONE]" {
 		s.terminal = true

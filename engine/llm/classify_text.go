@@ -77,7 +77,7 @@ func transientText(t string, status int) Class {
 	case has(t, "overload", "over capacity", "at capacity", "maximum capacity", "no capacity", "out of capacity", "lack of capacity",
 		"insufficient capacity", "capacity*exceeded", "capacity constraint", "currently loading", "is loading",
 		"still loading", "loading model", "being loaded", "model loading", "warming up", "cold start", "too busy",
-		"server busy", "server is busy", "servers are busy", "system busy", "system is busy", "service busy",
+		"server busy", "server is busy", "are busy", "system busy", "system is busy", "service busy",
 		"service is busy", "model is busy", "model busy", "is currently busy", "high demand", "high traffic", "heavy load",
 		"high load", "heavy traffic", "under load", "pending requests exceeded", "queue is full", "queue full",
 		"no healthy upstream", "no available server", "no available worker", "no available channel",

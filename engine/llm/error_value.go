@@ -50,6 +50,20 @@ func isErrorMap(m map[string]any) bool {
 	return false
 }
 
+// isHollow reports whether a body has the form of an answer of the API and nothing in it.
+func isHollow(body []byte) bool {
+	var m map[string]any
+	if json.Unmarshal(body, &m) != nil {
+		return false
+	}
+	for _, key := range []string{"choices", "candidates", "content", "output"} {
+		if list, ok := m[key].([]any); ok && len(list) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:

@@ -89,6 +89,7 @@ func (x *exchange) run(path string, body []byte) *Failure {
 	if err != nil {
 		return x.broken(err)
 	}
+	x.res.Body = unzipped(x.res)
 	if x.res.StatusCode != http.StatusOK {
 		return x.failed()
 	}
@@ -164,8 +165,23 @@ func (x *exchange) ended(events sseAssembler, at Progress, err error) *Failure {
 	return x.cut(err)
 }
 
-// event reads one event and hands on what is in it.
+// event reads one event, or several that came as one, and hands on what is in it.
 func (x *exchange) event(e sseEvent) (Progress, *Failure) {
+	all := e.documents()
+	if all == nil {
+		return x.document(e)
+	}
+	at := More
+	for _, data := range all {
+		now, f := x.document(sseEvent{name: e.name, data: data})
+		if at = max(at, now); f != nil || x.left {
+			return at, f
+		}
+	}
+	return at, nil
+}
+
+func (x *exchange) document(e sseEvent) (Progress, *Failure) {
 	if e.name == "error" || errorObject(e.data) {
 		return Failed, x.read("eof")
 	}
@@ -194,7 +210,11 @@ func (x *exchange) whole(src io.Reader) *Failure {
 			return x.complete()
 		}
 	}
-	return x.seen(x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Body: body}))
+	f := x.seen(x.failure(Answer{Status: x.res.StatusCode, Header: x.res.Header, Body: body}))
+	if isHollow(body) {
+		f = x.empty(f)
+	}
+	return f
 }
 
 // complete hands on the end of a complete answer. The few bytes that may follow are read, so that

@@ -32,7 +32,7 @@ func statedLimit(t string) int64 {
 	}
 	for _, phrase := range []string{"size limit of", "must have less than", "only supports up to", "exceeds the limit of",
 		"exceeds limit of", "cannot exceed", "must be <=", "> ", "maximum length", "maximum of", "limit is", "limit of",
-		"max size", "limit for this model is", "limit"} {
+		"max size", "tokens allowed", "limit for this model is", "limit"} {
 		if n := number(t, phrase); n > 0 {
 			return n
 		}

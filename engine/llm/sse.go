@@ -3,6 +3,7 @@ package llm
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -84,6 +85,23 @@ func (l *lineReader) withoutMark(line string) string {
 type sseEvent struct {
 	name string // "" = not named
 	data string // its data lines, joined with line feeds
+}
+
+// documents are the data lines of an event of which each is a JSON object of its own: some servers
+// spare the empty lines between events. nil = this is one event.
+func (e sseEvent) documents() []string {
+	if !strings.Contains(e.data, "\n") {
+		return nil
+	}
+	var all []string
+	for line := range strings.Lines(e.data) {
+		line = strings.TrimSpace(line)
+		if line != "[DONE]" && (!strings.HasPrefix(line, "{") || !json.Valid([]byte(line))) {
+			return nil
+		}
+		all = append(all, line)
+	}
+	return all
 }
 
 // sseKind says what a line of a stream is.

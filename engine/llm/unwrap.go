@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"math"
@@ -40,6 +41,12 @@ func (r *reading) unwrap(body []byte) bool {
 	}
 	r.sentence(text)
 	return false
+}
+
+// isCut reports whether a body begins like JSON and is none: its end has not come.
+func isCut(body []byte) bool {
+	text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && !json.Valid(text)
 }
 
 // sentence is an error that is only words.

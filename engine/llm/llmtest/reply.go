@@ -1,7 +1,10 @@
 package llmtest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -17,6 +20,17 @@ func Status(status int, header map[string]string, body string) Reply {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))
 	}
+}
+
+// Gzip is a reply whose body is compressed, though no request asks for it.
+func Gzip(status int, header map[string]string, body string) Reply {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(body))
+	_ = z.Close()
+	with := map[string]string{"Content-Encoding": "gzip"}
+	maps.Copy(with, header)
+	return Status(status, with, b.String())
 }
 
 // Stream answers 200 with raw lines, and ends as said: "eof", "reset", or "idle" (silence until the

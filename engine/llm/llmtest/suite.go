@@ -85,6 +85,8 @@ func Run(t *testing.T, w Wire) {
 	t.Run("silence", w.silence)
 	t.Run("cancel", w.cancel)
 	t.Run("failed answers", w.failedAnswers)
+	t.Run("odd bodies", w.oddBodies)
+	t.Run("compressed", w.compressed)
 	t.Run("secrets", w.secrets)
 	t.Run("corpus", w.corpus)
 }
