@@ -152,6 +152,8 @@ func (r *reading) named(l layer, status int) Class {
 		return Auth
 	case refusedText(t, status):
 		return Refused
+	case plainly == "" && overLong(t, status):
+		return TooLarge
 	case plainly == Quota:
 		return RateLimit // a quota over a window, or quotaText had said so
 	case plainly != "":

@@ -27,7 +27,7 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 		"billing is not active", "billing not active", "billing*disabled", "billing to be enabled", "billing*enabled",
 		"enable billing", "billing account*closed", "billing account*not", "problem with your billing",
 		"check your billing", "billing issue", "extra usage", "subscription*required", "requires a subscription",
-		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your", "purchase*subscription",
+		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your", "purchase*subscription", "on the free tier",
 		"plan does not", "subscription does not", "套餐", "充值") {
 		return true
 	}
@@ -46,7 +46,7 @@ func spentText(t string) bool {
 	return has(t, "insufficient*balance", "insufficient*credit", "insufficient*fund", "insufficient_quota",
 		"insufficient_user_quota", "insufficient prepaid", "key limit exceeded (", "balance is too low",
 		"balance too low", "balance is insufficient", "balance insufficient", "balance is not enough",
-		"not enough balance", "negative balance", "no balance", "balance*exhausted", "balance*depleted",
+		"not enough balance", "negative balance", "no balance", "out of funds", "balance*exhausted", "balance*depleted",
 		"balance has run out", "out of credit", "no credits", "have any credits", "no remaining credit",
 		"not enough credit", "requires more credit", "require more credit", "credits required", "credits are required",
 		"used all available credit", "used up all*credit", "used all*credit", "included credits", "credits*depleted",
@@ -90,20 +90,19 @@ func windowed(t string) bool {
 // authText: the credential, or what it may do. Under a 404 a model "that you may have no access to"
 // is an unknown model, and under a 429 access is denied for a while.
 func authText(t string, status int) bool {
-	if has(t, "api key*invalid", "invalid*api key", "incorrect api key", "api key not valid", "api key is not valid",
-		"api key*expired", "api key*missing", "missing*api key", "no api key", "api key*not found", "api key*revoked",
-		"api key*disabled", "api key*required", "didn't provide an api key", "did not provide an api key",
-		"api_key*invalid", "invalid api_key", "wrong api key", "unknown api key", "api key*incorrect",
-		"api key*blocked", "api key*leaked", "invalid x-api-key", "x-api-key header is required",
-		"invalid subscription key", "invalid apikey", "invalid_api_key", "apikey*invalid", "invalid key",
-		"key is invalid", "authentication fail", "authentication error", "authentication required",
-		"authentication is required", "authentication token", "failed to authenticate", "could not authenticate",
-		"not authenticated", "invalid authentication", "authorization header", "auth credentials",
-		"authentication credential", "invalid credential", "invalid token", "invalid bearer", "invalid access token",
-		"bearer token", "token has expired", "token is expired", "token expired", "token*is expired", "security token",
-		"session has expired", "signature we calculated", "signature*does not match", "jwt", "unauthorized",
-		"not authorized", "only authorized for use", "api secret key", "token invalid", "身份验证", "鉴权", "认证失败", "令牌",
-		"密钥", "无权", "无效的api") {
+	if status == 429 && has(t, "too many requests", "temporarily") {
+		return false
+	}
+	if keyText(t) || has(t, "no api key", "didn't provide an api key", "did not provide an api key", "invalid x-api-key",
+		"invalid key", "key is invalid", "key has been", "authentication fail", "authentication error",
+		"authentication required", "authentication is required", "authentication token", "re-authenticate",
+		"failed to authenticate", "could not authenticate", "not authenticated", "unauthenticated",
+		"invalid authentication", "authorization header", "auth credentials", "authentication credential",
+		"validate credentials", "invalid token", "token invalid", "bearer token", "token has expired",
+		"token is expired", "token expired", "token*is expired", "security token", "session has expired",
+		"signature we calculated", "signature*does not match", "signature has expired", "jwt", "unauthorized",
+		"not authorized", "only authorized for use", "api secret key", "missing scope", "身份验证", "鉴权", "认证失败",
+		"令牌", "密钥", "无权", "无效的api") {
 		return true
 	}
 	if status != 429 && has(t, "provide*api key") {
@@ -119,4 +118,21 @@ func authText(t string, status int) bool {
 		"permission denied", "insufficient permission", "missing permission",
 		"has not been used in project", "account*deactivated", "account*disabled", "account*suspended",
 		"organization*restricted", "organization*disabled", "organization has been disabled")
+}
+
+// keyText: a credential and what is wrong with it, in either order within a sentence.
+func keyText(t string) bool {
+	for _, what := range []string{"api key", "api_key", "api-key", "apikey", "access token", "auth token", "credential",
+		"subscription key"} {
+		if !has(t, what) {
+			continue
+		}
+		for _, state := range []string{"invalid", "incorrect", "not valid", "expired", "missing", "revoked", "disabled",
+			"deactivated", "not found", "required", "wrong", "unknown", "blocked", "leaked"} {
+			if has(t, what+"*"+state, state+"*"+what) {
+				return true
+			}
+		}
+	}
+	return false
 }

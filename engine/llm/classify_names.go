@@ -45,7 +45,7 @@ func nameClass(n string) (Class, weight) {
 		"setlimitexceeded", "1308", "1309", "1310", "1316":
 		return Quota, certain
 	case "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsize", "requesttoolarge", "payloadtoolarge",
-		"requestentitytoolarge", "stringabovemaxlength", "modelmaxprompttokensexceeded", "tokenslimitreached",
+		"requestentitytoolarge", "modelmaxprompttokensexceeded", "tokenslimitreached",
 		"contexttoolong", "inputtoolong", "prompttoolong", "promptistoolong", "maxcontextlengthexceeded", "contextoverflow":
 		return TooLarge, certain
 	case "invalidapikey", "incorrectapikey", "apikeyinvalid", "apikeyexpired", "missingapikey", "expiredtoken", "invalidtoken",
@@ -118,7 +118,7 @@ func genericName(n string) (Class, weight) {
 func partName(n string) (Class, weight) {
 	switch {
 	case has(n, "insufficientquota", "insufficientbalance", "insufficientcredit", "insufficientfund", "credit",
-		"billing", "budget", "payment", "overdue", "arrear"):
+		"billing", "budget", "payment", "overdue", "arrear", "depleted"):
 		return Quota, certain
 	case has(n, "contextlength", "contextwindow", "contextsize", "toolarge", "inputtoolong", "prompttoolong",
 		"tokenstoolong", "characterstoolong"):

@@ -9,6 +9,9 @@ func tooLargeText(t string, status int) bool {
 		"prompt", "input", "request too large", "message") {
 		return false // a parameter is too large, not the request
 	}
+	if n := number(t, "string with maximum length"); n > 0 && n < 5000 {
+		return false // a name or an id is too long, not the request
+	}
 	if requested, limit := number(t, "requested"), number(t, "limit"); requested > limit && limit > 0 && has(t,
 		"token") && !has(t, "limit reached*used") {
 		return true
@@ -41,12 +44,24 @@ func tooLargeText(t string, status int) bool {
 		"maximum request size", "request size limit", "request size exceeds", "payload size exceeds",
 		"exceeds the limit of*bytes", "larger than the maximum", "larger than the limit", "too large for model",
 		"too long for model", "too long for this model", "too long for requested model",
-		"too long. expected a string with maximum length", "string too long", "tokens must be reduced",
+		"string too long", "tokens must be reduced",
 		"reduce your message size", "reduce the length of", "shorten your", "messages too long",
 		"conversation is too long", "text is too long", "too many images", "max_seq_len", "n_ctx", "cannot truncate prompt",
 		"token count*only supports up to", "must have less than*tokens", "max tokens allowed", "tokens too long",
-		"mb maximum", "超长", "超过最大", "超出最大", "上下文长度", "上下文过长", "上下文超", "压缩上下文", "输入过长", "内容过长",
+		"mb maximum", "expected maxlength", "超长", "超过最大", "超出最大", "上下文长度", "上下文过长", "上下文超", "压缩上下文", "输入过长", "内容过长",
 		"文本过长")
+}
+
+// overLong tells wordings that nobody has listed: something of the request is measured, and it is
+// over the measure. Only the statuses of a bad request count, so that a window is not meant.
+func overLong(t string, status int) bool {
+	if status != 400 && status != 413 && status != 422 || windowed(t) || has(t, "rate limit", "quota", "wait ",
+		"max_tokens", "max_completion_tokens", "maximum tokens", "output tokens", "completion tokens", "budget") {
+		return false
+	}
+	return has(t, "token", "context", "prompt length", "input length", "message length", "conversation") &&
+		has(t, "too long", "too large", "too many", "exceed", "longer than", "larger than", "is greater than", "more than max",
+			"must be less", "must be <=", "must have less", "at most", "up to", "overflow")
 }
 
 // number is the number that follows a word in a text, with commas in it or not; -1 = none.
@@ -75,8 +90,8 @@ func number(t, word string) int64 {
 // placeText: this place is not served. It is told from a missing right, since services begin both
 // with the same words ("access denied").
 func placeText(t string) bool {
-	return has(t, "country, region", "country or region", "your country", "your region", "location is not supported",
-		"region is not supported", "region not supported", "territory not supported", "not available in your",
+	return has(t, "country, region", "country or region", "your country", "your region", "location*not supported",
+		"region*not supported", "country*not supported", "territory not supported", "not available in your",
 		"unsupported_country", "unsupported countr", "not supported in your", "banned the country")
 }
 

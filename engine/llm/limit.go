@@ -23,7 +23,7 @@ func statedLimit(t string) int64 {
 	}
 	for _, name := range []string{"context length", "context window", "context window limit", "context size",
 		"model length", "prompt length", "input length", "maximum length", "max tokens allowed",
-		"maximum number of tokens allowed", "max_seq_len", "n_ctx", "model token limit"} {
+		"maximum number of tokens allowed", "max_seq_len", "n_ctx", "model token limit", "max input tokens"} {
 		for _, joint := range []string{" is ", " of ", " is only ", " of only ", ": ", " ("} {
 			if n := number(t, name+joint); n > 0 && !(name == "input length" && joint == " (") {
 				return n
@@ -32,7 +32,7 @@ func statedLimit(t string) int64 {
 	}
 	for _, phrase := range []string{"size limit of", "must have less than", "only supports up to", "exceeds the limit of",
 		"exceeds limit of", "cannot exceed", "must be <=", "> ", "maximum length", "maximum of", "limit is", "limit of",
-		"max size", "tokens allowed", "limit for this model is", "limit"} {
+		"max size", "max_seq_len", "max_model_len", "max tokens of", "at most", "up to", "tokens allowed", "limit for this model is", "limit"} {
 		if n := number(t, phrase); n > 0 {
 			return n
 		}
