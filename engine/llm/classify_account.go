@@ -27,7 +27,7 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 		"billing is not active", "billing not active", "billing*disabled", "billing to be enabled", "billing*enabled",
 		"enable billing", "billing account*closed", "billing account*not", "problem with your billing",
 		"check your billing", "billing issue", "extra usage", "subscription*required", "requires a subscription",
-		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your", "purchase*subscription", "on the free tier",
+		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your", "purchase*subscription", "on the free tier", "set inference limit",
 		"plan does not", "subscription does not", "套餐", "充值") {
 		return true
 	}

@@ -211,10 +211,12 @@ func BadFinish(reason string) bool { return finishClass(reason) != "" }
 func finishClass(reason string) Class {
 	switch fold(reason) {
 	case "contentfilter", "contentfiltered", "refusal", "safety", "prohibitedcontent", "blocklist", "recitation", "spii", "sensitive", "imagesafety",
-		"toxic", "moderation", "guardrailintervened", "contentmoderation", "blocked", "language", "policyviolation", "modelarmor":
+		"toxic", "errortoxic", "moderation", "guardrailintervened", "contentmoderation", "blocked", "language", "policyviolation", "modelarmor":
 		return Refused
 	case "insufficientsystemresource":
 		return Overloaded
+	case "timeout":
+		return Timeout
 	case "abort", "aborted", "cancelled", "malformedfunctioncall", "malformedresponse", "unexpectedtoolcall", "network", "finishreasonunspecified", "":
 		if reason == "" || fold(reason) == "finishreasonunspecified" {
 			return ""

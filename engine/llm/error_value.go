@@ -20,7 +20,7 @@ func isErrorValue(v any) bool {
 func isErrorMap(m map[string]any) bool {
 	for _, key := range []string{"error", "errors", "Error", "fault", "detail", "error_code", "errorCode", "__type",
 		"error_message"} {
-		if v, ok := m[key]; ok && v != nil && v != false && v != "" && !isEmpty(v) {
+		if v, ok := m[key]; ok && v != nil && v != false && v != "" && v != 0.0 && !isEmpty(v) {
 			return true
 		}
 	}

@@ -134,6 +134,11 @@ func (r *reading) member(at int, name string, v any, of map[string]any) any {
 		return l.word(name, v, of)
 	case "message", "msg", "errormessage", "errmsg", "statusmsg", "title", "description", "errordescription", "faultstring":
 		return r.saying(at, v)
+	case "displaymessage", "usermessage", "hint", "remedyhint", "suggestion":
+		if s, ok := v.(string); ok {
+			r.said = append(r.said, s) // advice: it may state a wait, and names no reason
+		}
+		return nil
 	case "quotaid", "quotametric", "quotalimit", "quotaunit", "limitname":
 		if s, ok := v.(string); ok {
 			l.windows = append(l.windows, s)
