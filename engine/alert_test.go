@@ -208,7 +208,7 @@ func TestBudgetsR14(t *testing.T) {
 					t.Errorf("%+v", p)
 				}
 				posts, err := h.store.Posts(id)
-				if want := "The allowance for today is used up; your message is kept and goes on tomorrow at 2000-01-02 00:00:00, no need to send it again."; err != nil || len(posts) != 1 || posts[0].Text != want {
+				if want := "The allowance for today is used up; your message is kept and goes on tomorrow at 00:00:00, no need to send it again."; err != nil || len(posts) != 1 || posts[0].Text != want {
 					t.Errorf("told %+v, %v; want %q", posts, err, want)
 				}
 				h.crash()

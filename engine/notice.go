@@ -35,7 +35,7 @@ func (e *Engine) notice(t *store.Turn, w store.Waiting, start, until store.Time)
 		return nil
 	}
 	surface, _ := e.place(t)
-	post := e.noticeAs(t, old, e.noticeText(t, w, until, e.clockOf(surface)), until)
+	post := e.noticeAs(t, old, e.noticeText(t, w, until, surface), until)
 	if old != nil && old.Text == post.Text {
 		return nil
 	}
@@ -93,10 +93,18 @@ func (e *Engine) clockOf(s Surface) func(store.Time) string {
 	return e.clock
 }
 
+// timeOfDay is clockOf for a moment whose day is said beside it.
+func (e *Engine) timeOfDay(s Surface, t store.Time) string {
+	if s != nil && s.Traits().Clock != nil {
+		return s.Traits().Clock(t)
+	}
+	return t.Go().In(e.Location).Format("15:04:05")
+}
+
 // noticeText is one sentence that stands alone in a push notification, with a time and not an
 // interval, and says that nothing must be done.
-func (e *Engine) noticeText(t *store.Turn, w store.Waiting, until store.Time, clock func(store.Time) string) string {
-	who, held := e.service(w.Reason.Provider), store.Time(0)
+func (e *Engine) noticeText(t *store.Turn, w store.Waiting, until store.Time, on Surface) string {
+	who, held, clock := e.service(w.Reason.Provider), store.Time(0), e.clockOf(on)
 	if w.State == store.Owed {
 		held = e.heldUntil(t)
 	}
@@ -107,7 +115,7 @@ func (e *Engine) noticeText(t *store.Turn, w store.Waiting, until store.Time, cl
 	case strings.HasPrefix(w.Wait.Gate, goneKey):
 		return "The bot needs its configuration looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it."
 	case w.Reason.Why == "budget":
-		return fmt.Sprintf("The allowance for today is used up; your message is kept and goes on tomorrow at %s, no need to send it again.", clock(until))
+		return fmt.Sprintf("The allowance for today is used up; your message is kept and goes on tomorrow at %s, no need to send it again.", e.timeOfDay(on, until))
 	case w.State == store.Owed && w.Reason.Why == "account":
 		return fmt.Sprintf("%s needs its account looked after by its owner, who has been told; your message is kept and will be answered then. “!stop” drops it.", who)
 	case held != 0: // longer than a turn may wait for by itself
