@@ -2,7 +2,10 @@ package store
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 )
@@ -53,8 +56,16 @@ func (k *Kept) put(c *conn) error {
 // epoch. None may be open.
 func (k *Kept) Empty() error {
 	c := k.take("rw")
-	if c == nil { // there was none yet
-		return nil
+	if c == nil { // the last store could not leave it, or there was none yet
+		path := filepath.Join(k.dir, fileName)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		var err error
+		if c, err = open(path, "rw", writerPragmas("normal")); err != nil {
+			return wrap("empty the store", err)
+		}
+		c.mode, c.kept = "rw", k
 	}
 	if err := c.empty(); err != nil {
 		return errors.Join(wrap("empty the store", err), c.close())

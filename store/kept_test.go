@@ -65,7 +65,7 @@ func TestEmptiedStore(t *testing.T) {
 	if err := k.Empty(); err != nil {
 		t.Fatalf("before the first: %v", err)
 	}
-	for range 2 {
+	for i := range 3 {
 		s, err := k.Open("full", quiet())
 		if err != nil {
 			t.Fatal(err)
@@ -93,6 +93,11 @@ func TestEmptiedStore(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
+		}
+		if i == 1 { // as if the store could not leave its connections
+			if err := k.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := k.Empty(); err != nil {
 			t.Fatal(err)
