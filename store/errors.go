@@ -14,6 +14,7 @@ var (
 	ErrSettled       = errors.New("the turn is done")
 	ErrMoved         = errors.New("a message has joined the turn")
 	ErrOtherBot      = errors.New("the chat belongs to another bot")
+	ErrElsewhere     = fmt.Errorf("%w: one of another surface", ErrOtherBot)
 	ErrDuplicate     = errors.New("the command was carried out before")
 	ErrCommandReused = errors.New("the command id was used with another body")
 	ErrBusy          = errors.New("a turn of it is not done")

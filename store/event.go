@@ -58,8 +58,8 @@ type Admitted struct {
 // retrying, parked (reason approval aside), rearming or owed, the new turn is written and ends
 // merged, the older one (the newest such) takes the event, one more message and the new Spoken; a
 // rearming or owed one is not woken here. On the web a chat belongs to one bot: ErrOtherBot for
-// another (elsewhere each bot has a conversation of its own in the same place); with Own a chat of
-// somebody else is ErrNotFound. What the clock sends (a tick or a wake) is also taken in by a re-arming
+// another (elsewhere each bot has a conversation of its own in the same place), and ErrElsewhere, which is
+// one, for a new chat under the id of a conversation; with Own a chat of somebody else is ErrNotFound. What the clock sends (a tick or a wake) is also taken in by a re-arming
 // turn of anybody in the conversation (R2). A message, or a press that asks, starts the conversation's
 // count of re-arms anew (R5). With Tick its schedule moves on in the same transaction; ErrMoved if that
 // has changed meanwhile. With Supersedes ErrBusy while that turn, or a later one of its
@@ -144,6 +144,9 @@ func (f *fact) converse(a Admission) (id ID, err error) {
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
+		if err := f.notElsewhere(a); err != nil {
+			return 0, err
+		}
 		id = f.newID()
 		err = f.must(`INSERT INTO conversations (id, bot, surface, channel, thread, title, created, active, person) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			id, a.Bot, a.Surface, a.Channel, a.Thread, a.Title, a.At, a.At, a.Person)
@@ -161,6 +164,23 @@ func (f *fact) converse(a Admission) (id ID, err error) {
 		}
 	}
 	return id, err
+}
+
+// notElsewhere refuses a new chat on the web under the id of a conversation, which would hide that one.
+func (f *fact) notElsewhere(a Admission) error {
+	if a.Surface != web {
+		return nil
+	}
+	id, err := ParseID(a.Channel)
+	if err != nil {
+		return nil // no id of ours
+	}
+	if _, err = f.chatByID(id); err == nil {
+		return ErrElsewhere
+	} else if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // counts reports an event that a person has made and that asks something.

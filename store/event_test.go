@@ -88,6 +88,20 @@ func TestChatBelongsToOneBot(t *testing.T) {
 	}
 }
 
+// A chat on the web cannot be begun under the id of a conversation elsewhere: it would hide that one.
+func TestChatHidesNoOther(t *testing.T) {
+	s := opened(t)
+	talk := hello(t0, "C1", "ada", "s1")
+	talk.Surface = "slack/x"
+	there := admit(t, s, talk).Conversation
+	if _, err := s.Admit(hello(t0, there.String(), "ada", "k1")); !errors.Is(err, ErrElsewhere) {
+		t.Errorf("got %v", err)
+	}
+	if x, err := s.Chat(there.String()); err != nil || x.Surface != "slack/x" {
+		t.Errorf("under the id stands %+v, %v", x, err)
+	}
+}
+
 // wait sends a turn to a state.
 func wait(t *testing.T, s *Store, turn ID, state State, w Wait, r Reason) {
 	t.Helper()

@@ -90,6 +90,7 @@ func explain(err error) (p *problem, ok bool) {
 		{engine.ErrStopped, 503, "stopping", "the daemon is stopping; send it again in a moment"},
 		{store.ErrNotFound, 404, "not_found", "there is nothing of that name"},
 		{store.ErrSettled, 409, "settled", "the turn is done already"},
+		{store.ErrElsewhere, 409, "other_surface", "this chat is not one of the page's; write there, or start a new one"},
 		{store.ErrOtherBot, 409, "other_bot", "this chat belongs to another bot; start a new one"},
 		{store.ErrConfigured, 409, "in_config", "this schedule stands in the config; take it out there and restart"},
 		{store.ErrBegun, 409, "begun", "the answer has begun; stop it first"},
