@@ -340,6 +340,45 @@ func TestLongChatsAndAnswersDoNotBlock(t *testing.T) {
 	tab.Clean(d.URL)
 }
 
+// Each paragraph runs in the direction of its own words, and text without words that run leftward does not
+// pay for that: a megabyte would take seconds to lay out.
+func TestDirectionOfEachParagraph(t *testing.T) {
+	_, tab := page(t, func(d *webtest.Daemon) {
+		answered(d)
+		d.Put("message", said("3", "t2", "Only left to right", 0))
+		d.Put("turn", turn("t2", "done", object{"outcome": "answered"}))
+		d.Put("message", told("4", "t2", "answer", "<p>English first.</p><ul><li>שלום עולם</li><li>again English</li></ul>", 0))
+	})
+	start := func(of string) string {
+		return webtest.Eval[string](tab, `((e) => { const r = document.createRange(); r.selectNodeContents(e); const t = r.getBoundingClientRect(), b = e.getBoundingClientRect(); return getComputedStyle(e).unicodeBidi + (t.left - b.left < 2 ? " left" : b.right - t.right < 2 ? " right" : " between"); })(document.querySelector("`+of+`"))`)
+	}
+	for of, want := range map[string]string{
+		"[data-message='3'] p":             "isolate left",
+		"[data-turn=t2] p":                 "plaintext left",
+		"[data-turn=t2] li:nth-of-type(1)": "plaintext right",
+		"[data-turn=t2] li:nth-of-type(2)": "plaintext left",
+		"[data-turn=t1] .md .block > p":    "isolate left",
+	} {
+		if got := start(of); got != want {
+			t.Errorf("%s is %s, want %s", of, got, want)
+		}
+	}
+}
+
+// A page that has outlived its build gets the new one, draft and all; if that is no newer it says so
+// instead of reloading for ever.
+func TestPageOfAnOldBuildReloadsOnce(t *testing.T) {
+	d, tab := page(t, answered)
+	tab.Click("#composer")
+	tab.Type("half a thought")
+	webtest.Eval[bool](tab, `(window.old = true)`)
+	d.Drop(4409)
+	tab.Wait(`!window.old && document.querySelector("#composer")?.value === "half a thought" && document.querySelector(".side-line .good")`)
+	d.Drop(4409)
+	tab.WaitText("The daemon has a newer page than this one. Reload to get it.")
+	tab.Clean(d.URL)
+}
+
 func TestOperatorSeesAnAlertAndPauses(t *testing.T) {
 	d, tab := page(t, operator)
 	d.OnCommand = func(c webtest.Command) (int, any) {

@@ -6,6 +6,9 @@ import { colour, language } from "../lib/code";
 import { copy } from "../lib/copy";
 import { trusted } from "../lib/html";
 
+// leftward are letters and marks of scripts that are written from the right.
+const leftward = /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
 // Html shows one piece of it. closed: no more comes, so that code may be coloured.
 export function Html({ html, closed }: { html: string; closed: boolean }) {
   const ref = useRef<HTMLDivElement>(null);
@@ -19,7 +22,7 @@ export function Html({ html, closed }: { html: string; closed: boolean }) {
     for (const table of root.querySelectorAll("table")) reachable(table);
     void colour(root);
   }, [html, closed]);
-  return <div ref={ref} class="block" dir="auto" dangerouslySetInnerHTML={inner} />;
+  return <div ref={ref} class={leftward.test(html) ? "block mixed" : "block"} dir="auto" dangerouslySetInnerHTML={inner} />;
 }
 
 // order numbers the headings of a message so that none is skipped, below the page's own.
