@@ -111,9 +111,9 @@ func (s *scan) found(value string) {
 
 // event reads one event in the words of any wire.
 func (s *scan) event(e sseEvent) {
-	if all := e.documents(); all != nil {
-		for _, data := range all {
-			s.event(sseEvent{name: e.name, data: data})
+	if all := e.parts(); all != nil {
+		for _, part := range all {
+			s.event(part)
 		}
 		return
 	}

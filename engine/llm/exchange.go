@@ -167,13 +167,13 @@ func (x *exchange) ended(events sseAssembler, at Progress, err error) *Failure {
 
 // event reads one event, or several that came as one, and hands on what is in it.
 func (x *exchange) event(e sseEvent) (Progress, *Failure) {
-	all := e.documents()
+	all := e.parts()
 	if all == nil {
-		return x.document(e)
+		return x.part(e)
 	}
 	at := More
-	for _, data := range all {
-		now, f := x.document(sseEvent{name: e.name, data: data})
+	for _, part := range all {
+		now, f := x.part(part)
 		if at = max(at, now); f != nil || x.left {
 			return at, f
 		}
@@ -181,7 +181,7 @@ func (x *exchange) event(e sseEvent) (Progress, *Failure) {
 	return at, nil
 }
 
-func (x *exchange) document(e sseEvent) (Progress, *Failure) {
+func (x *exchange) part(e sseEvent) (Progress, *Failure) {
 	if e.name == "error" || errorObject(e.data) {
 		return Failed, x.read("eof")
 	}

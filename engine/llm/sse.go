@@ -87,20 +87,22 @@ type sseEvent struct {
 	data string // its data lines, joined with line feeds
 }
 
-// documents are the data lines of an event of which each is a JSON object of its own: some servers
-// spare the empty lines between events. nil = this is one event.
-func (e sseEvent) documents() []string {
+// parts are the data lines of an event of which each is a JSON object of its own, as events: some
+// servers spare the empty lines between them. The name is the last one's, since it was kept as the
+// last. nil = this is one event.
+func (e sseEvent) parts() []sseEvent {
 	if !strings.Contains(e.data, "\n") {
 		return nil
 	}
-	var all []string
+	var all []sseEvent
 	for line := range strings.Lines(e.data) {
 		line = strings.TrimSpace(line)
 		if line != "[DONE]" && (!strings.HasPrefix(line, "{") || !json.Valid([]byte(line))) {
 			return nil
 		}
-		all = append(all, line)
+		all = append(all, sseEvent{data: line})
 	}
+	all[len(all)-1].name = e.name
 	return all
 }
 

@@ -87,6 +87,7 @@ func Run(t *testing.T, w Wire) {
 	t.Run("failed answers", w.failedAnswers)
 	t.Run("odd bodies", w.oddBodies)
 	t.Run("compressed", w.compressed)
+	t.Run("unspaced", w.unspaced)
 	t.Run("secrets", w.secrets)
 	t.Run("corpus", w.corpus)
 }

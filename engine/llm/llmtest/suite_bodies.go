@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ func (w Wire) oddBodies(t *testing.T) {
 		"nothing":                     {Status(200, nil, ""), llm.Network, true, 0},
 		"no content":                  {Status(204, nil, ""), llm.Unclassified, false, 0},
 		"events without empty lines":  {Stream([]string{ping + ping + "data: " + rated, ""}, "eof"), llm.RateLimit, true, 3 * time.Second},
+		"a named one among them":      {Stream([]string{ping + "event: error\ndata: " + rated, ""}, "eof"), llm.RateLimit, true, 3 * time.Second},
 		"a page in the stream":        {Stream([]string{": hello", "", "<html><title>502 Bad Gateway</title></html>", ""}, "eof"), llm.Network, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +55,18 @@ func (w Wire) oddBodies(t *testing.T) {
 			})
 		})
 	}
+}
+
+// unspaced: a stream without the empty lines between its events is an answer all the same.
+func (w Wire) unspaced(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, p, prepared := w.provider(t)
+		lines := slices.DeleteFunc(w.Text("all ", "at once"), func(line string) bool { return line == "" })
+		s.Script(Stream(append(lines, ""), "eof"))
+		if h := Listen(t.Context(), p, prepared); h.Err != nil || h.Text != "all at once" || h.Finish == nil {
+			t.Errorf("heard %+v", h)
+		}
+	})
 }
 
 // compressed: what a proxy compresses unasked is read all the same, and what only says so too.
