@@ -9,8 +9,8 @@ func tooLargeText(t string, status int) bool {
 		"prompt", "input", "request too large", "message") {
 		return false // a parameter is too large, not the request
 	}
-	if n := number(t, "string with maximum length"); n > 0 && n < 5000 {
-		return false // a name or an id is too long, not the request
+	if n := number(t, "string with maximum length"); n > 0 {
+		return n > 5000 // else a name or an id is too long, not the request
 	}
 	if requested, limit := number(t, "requested"), number(t, "limit"); requested > limit && limit > 0 && has(t,
 		"token") && !has(t, "limit reached*used") {
@@ -44,7 +44,7 @@ func tooLargeText(t string, status int) bool {
 		"maximum request size", "request size limit", "request size exceeds", "payload size exceeds",
 		"exceeds the limit of*bytes", "larger than the maximum", "larger than the limit", "too large for model",
 		"too long for model", "too long for this model", "too long for requested model",
-		"string too long", "tokens must be reduced",
+		"tokens must be reduced",
 		"reduce your message size", "reduce the length of", "shorten your", "messages too long",
 		"conversation is too long", "text is too long", "too many images", "max_seq_len", "n_ctx", "cannot truncate prompt",
 		"token count*only supports up to", "must have less than*tokens", "max tokens allowed", "tokens too long",
@@ -56,7 +56,7 @@ func tooLargeText(t string, status int) bool {
 // over the measure. Only the statuses of a bad request count, so that a window is not meant.
 func overLong(t string, status int) bool {
 	if status != 400 && status != 413 && status != 422 || windowed(t) || has(t, "rate limit", "quota", "wait ",
-		"max_tokens", "max_completion_tokens", "maximum tokens", "output tokens", "completion tokens", "budget") {
+		"max_tokens", "max_completion_tokens", "maximum tokens", "output tokens", "output_tokens", "completion tokens", "budget") {
 		return false
 	}
 	return has(t, "token", "context", "prompt length", "input length", "message length", "conversation") &&
