@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -99,7 +100,7 @@ func (r *reading) class() Class {
 		l := r.layers[i]
 		status := l.status
 		if status == 0 {
-			status = r.http
+			status = r.statusAt(i)
 		}
 		if status == 499 {
 			return Canceled
@@ -173,18 +174,23 @@ func heavier(c Class, status int) Class {
 	return c
 }
 
-// status is the status that counts: the innermost code of the body, unless it says less than the
-// answer's own.
-func (r *reading) status() int {
-	for i := len(r.layers) - 1; i >= 0; i-- {
-		s := r.layers[i].status
-		if s == 0 {
-			continue
+// status is the status that counts.
+func (r *reading) status() int { return r.statusAt(len(r.layers) - 1) }
+
+// statusAt is the status that counts for a layer: the nearest code around it that says more than
+// that something is wrong; the answer's own is the outermost.
+func (r *reading) statusAt(i int) int {
+	nearest := 0
+	for ; i >= 0; i-- {
+		switch s := r.layers[i].status; {
+		case s == 400 || s == 500:
+			nearest = cmp.Or(nearest, s)
+		case s != 0 && (s != 502 || nearest == 0):
+			return s
 		}
-		if (s == 400 || s == 500) && byStatus(r.http) != "" && r.http != 400 && r.http != 500 && r.http != 502 {
-			return r.http
-		}
-		return s
+	}
+	if nearest != 0 && (byStatus(r.http) == "" || r.http == 400 || r.http == 500 || r.http == 502) {
+		return nearest
 	}
 	return r.http
 }
