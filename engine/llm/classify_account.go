@@ -48,7 +48,7 @@ func spentText(t string) bool {
 		"balance too low", "balance is insufficient", "balance insufficient", "balance is not enough",
 		"not enough balance", "negative balance", "no balance", "out of funds", "balance*exhausted", "balance*depleted",
 		"balance has run out", "out of credit", "no credits", "have any credits", "no remaining credit",
-		"not enough credit", "requires more credit", "require more credit", "credits required", "credits are required",
+		"not enough credit", "not have enough credit", "requires more credit", "require more credit", "credits required", "credits are required",
 		"used all available credit", "used up all*credit", "used all*credit", "included credits", "credits*depleted",
 		"credits*exhausted", "credits*expired", "credits*used up", "credit limit*reached", "credit limit*exceeded",
 		"exceeded your*credit", "can only afford", "spending limit", "spend limit", "spending cap", "hard limit",
@@ -94,7 +94,7 @@ func authText(t string, status int) bool {
 		return false
 	}
 	if keyText(t) || has(t, "no api key", "didn't provide an api key", "did not provide an api key", "invalid x-api-key",
-		"invalid key", "key is invalid", "key has been", "authentication fail", "authentication error",
+		"invalid key", "key is invalid", "key has been", "authentication fail", "auth fail", "authentication error",
 		"authentication required", "authentication is required", "authentication token", "re-authenticate",
 		"failed to authenticate", "could not authenticate", "not authenticated", "unauthenticated",
 		"invalid authentication", "authorization header", "auth credentials", "authentication credential",

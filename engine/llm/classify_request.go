@@ -46,7 +46,7 @@ func tooLargeText(t string, status int) bool {
 		"too long for model", "too long for this model", "too long for requested model",
 		"tokens must be reduced",
 		"reduce your message size", "reduce the length of", "shorten your", "messages too long",
-		"conversation is too long", "text is too long", "too many images", "max_seq_len", "n_ctx", "cannot truncate prompt",
+		"conversation is too long", "text is too long", "text too long", "too many images", "max_seq_len", "n_ctx", "cannot truncate prompt",
 		"token count*only supports up to", "must have less than*tokens", "max tokens allowed", "tokens too long",
 		"mb maximum", "expected maxlength", "超长", "超过最大", "超出最大", "上下文长度", "上下文过长", "上下文超", "压缩上下文", "输入过长", "内容过长",
 		"文本过长")
