@@ -1,12 +1,17 @@
+//go:build unix
+
 package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,7 +79,7 @@ func (l *starts) resumed(turn string, now time.Time) {
 // holding is a model that answers nobody until it is let go, so that what is measured is how turns
 // begin, and not how many whole ones fit into a second.
 type holding struct {
-	fakeModels
+	quick
 	letGo chan struct{}
 }
 
@@ -84,7 +89,7 @@ func (m *holding) Stream(ctx context.Context, p llm.Prepared) iter.Seq2[llm.Even
 		case <-m.letGo:
 		case <-ctx.Done():
 		}
-		m.fakeModels.Stream(ctx, p)(yield)
+		m.quick.Stream(ctx, p)(yield)
 	}
 }
 
@@ -114,14 +119,40 @@ func parked(tb testing.TB, dir string, n int, first time.Time, over time.Duratio
 		})
 	}
 	all.Wait()
-	if !time.Now().Before(first) {
-		tb.Fatal("this machine is too slow: turns were due before all were parked")
-	}
 }
 
+// began is an engine at work with room for n requests at once, and what stops it.
+func began(tb testing.TB, s *store.Store, l *starts, m llm.Provider, n int) (e *Engine, stop func()) {
+	tb.Helper()
+	p := Parts{
+		Config: Default(), Retry: ladder.Default(), Bots: []Bot{{Name: "bot", Models: []string{"fake/one"}, ContextTokens: 24000}},
+		Providers: map[string]Provider{"fake": {Provider: m, Config: llm.Config{Concurrency: n}}},
+		Surfaces:  []Surface{silent{}}, Store: s, Log: slog.New(l),
+	}
+	p.Config.Workers, p.Config.StopGrace = n, 0
+	e, err := New(p)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l.engine = e
+	ctx, cancel := context.WithCancel(tb.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = e.Run(ctx) })
+	return e, func() { cancel(); running.Wait() }
+}
+
+// silent is a surface that shows what is stored, and remembers nothing.
+type silent struct{ *fakeSurface }
+
+func (silent) Name() string                              { return "web" }
+func (silent) Traits() Traits                            { return Traits{Local: true} }
+func (silent) Run(ctx context.Context, _ *Engine) error  { <-ctx.Done(); return nil }
+func (silent) Draft(Place, store.ID, string)             {}
+func (silent) Working(_ Place, _ store.ID, working bool) {}
+
 // resume runs an engine over the store until all its turns have settled. perSecond is how many whole
-// turns it worked off a second once the model answered.
-func resume(tb testing.TB, dir string, n int) (l *starts, perSecond float64) {
+// turns it has worked off a second from when the first was due, which says something of a burst.
+func resume(tb testing.TB, dir string, n int, first time.Time) (l *starts, perSecond float64) {
 	tb.Helper()
 	s, err := store.Open(store.Config{Dir: dir, Synchronous: "full"}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -130,25 +161,12 @@ func resume(tb testing.TB, dir string, n int) (l *starts, perSecond float64) {
 	defer s.Close()
 	l = &starts{Handler: slog.DiscardHandler, want: n, all: make(chan struct{}), over: make(chan struct{})}
 	m := &holding{letGo: make(chan struct{})}
-	p := Parts{
-		Config: Default(), Retry: ladder.Default(), Bots: []Bot{{Name: "bot", Models: []string{"fake/one"}, ContextTokens: 24000}},
-		Providers: map[string]Provider{"fake": {Provider: m, Config: llm.Config{Concurrency: n}}},
-		Surfaces:  []Surface{&fakeSurface{name: "web", local: true}}, Store: s, Log: slog.New(l),
-	}
-	p.Config.Workers, p.Config.StopGrace = n, 0
-	if l.engine, err = New(p); err != nil {
-		tb.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(tb.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = l.engine.Run(ctx) })
+	_, stop := began(tb, s, l, m, n)
+	defer stop()
 	<-l.all
 	close(m.letGo)
-	began := time.Now()
 	<-l.over
-	perSecond = float64(n) / time.Since(began).Seconds()
-	cancel()
-	running.Wait()
+	perSecond = float64(n) / time.Since(first).Seconds()
 	slices.Sort(l.begun)
 	slices.Sort(l.read)
 	if l.early > 0 {
@@ -171,34 +189,118 @@ func afterFuncs(n int, first time.Time, over time.Duration) []time.Duration {
 	return late
 }
 
-func report(b *testing.B, name string, late []time.Duration) {
-	b.ReportMetric(ms(late[len(late)/2]), name+"-p50-ms")
-	b.ReportMetric(ms(late[len(late)*99/100]), name+"-p99-ms")
-	b.ReportMetric(ms(late[len(late)-1]), name+"-max-ms")
+// resumed is how late n turns began that were due over a while, and bare timers for the same moments:
+// alone, and beside the turns (nil if nothing ran beside them).
+type resumed struct {
+	*starts
+	alone, beside []time.Duration
+	perSecond     float64
 }
 
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// resumeAll measures one round; lead is how long it may take to park them. ok is false where that was
+// too short.
+func resumeAll(tb testing.TB, n int, over, lead time.Duration) (r resumed, ok bool) {
+	tb.Helper()
+	r.alone = afterFuncs(n, time.Now().Add(time.Second), over)
+	dir := tb.TempDir()
+	first := time.Now().Add(lead)
+	if parked(tb, dir, n, first, over); !time.Now().Add(lead / 10).Before(first) {
+		return r, false
+	}
+	var beside sync.WaitGroup
+	if over > 0 { // in a burst they would double it
+		beside.Go(func() { r.beside = afterFuncs(n, first, over) })
+	}
+	r.starts, r.perSecond = resume(tb, dir, n, first)
+	beside.Wait()
+	return r, true
+}
 
-// against parks n turns due over a while, runs them beside as many bare timers, and reports both.
-func against(b *testing.B, n int, over time.Duration) {
+// at is the lateness that so many of a hundred stay below, in ms.
+func at(late []time.Duration, percent int) float64 {
+	return float64(late[min(len(late)-1, len(late)*percent/100)].Microseconds()) / 1000
+}
+
+// benchmark reports a round: in ms, and as ratios to bare timers.
+func benchmark(b *testing.B, over time.Duration) {
 	for b.Loop() {
-		dir := b.TempDir()
-		timers := afterFuncs(n, time.Now().Add(time.Second), over)
-		first := time.Now().Add(8 * time.Second)
-		parked(b, dir, n, first, over)
-		l, perSecond := resume(b, dir, n)
-		report(b, "turns", l.begun)
-		report(b, "rows", l.read)
-		report(b, "timers", timers)
-		last := len(timers) - 1
-		b.ReportMetric(float64(l.begun[n*99/100])/float64(timers[n*99/100]), "p99-ratio")
-		b.ReportMetric(float64(l.begun[last])/float64(timers[last]), "max-ratio")
-		b.ReportMetric(perSecond, "whole-turns/s")
+		r, ok := resumeAll(b, 10_000, over, 8*time.Second)
+		if !ok {
+			b.Fatal("this machine is too slow, or busy: turns were due before all were parked")
+		}
+		for _, percent := range []int{50, 99, 100} {
+			b.ReportMetric(at(r.begun, percent), fmt.Sprintf("begun-p%d-ms", percent))
+			b.ReportMetric(at(r.read, percent), fmt.Sprintf("read-p%d-ms", percent))
+			b.ReportMetric(at(r.alone, percent), fmt.Sprintf("timers-p%d-ms", percent))
+			b.ReportMetric(at(r.begun, percent)/at(r.alone, percent), fmt.Sprintf("p%d-x-alone", percent))
+			if r.beside != nil {
+				b.ReportMetric(at(r.begun, percent)/at(r.beside, percent), fmt.Sprintf("p%d-x-beside", percent))
+			}
+		}
+		b.ReportMetric(r.perSecond, "whole-turns/s")
 	}
 }
 
 // BenchmarkResumeLag is how late 10,000 turns due over 10 s begin to run, beside bare time.AfterFunc.
-func BenchmarkResumeLag(b *testing.B) { against(b, 10_000, 10*time.Second) }
+func BenchmarkResumeLag(b *testing.B) { benchmark(b, 10*time.Second) }
 
 // BenchmarkResumeBurst is how long it takes until 10,000 turns due at one instant run, likewise.
-func BenchmarkResumeBurst(b *testing.B) { against(b, 10_000, 0) }
+func BenchmarkResumeBurst(b *testing.B) { benchmark(b, 0) }
+
+// BenchmarkTurn is a whole turn of a model that answers at once: from the message to the end, by 16
+// people side by side, synced.
+func BenchmarkTurn(b *testing.B) {
+	s, err := store.Open(store.Config{Dir: b.TempDir(), Synchronous: "full"}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	l := &starts{Handler: slog.DiscardHandler, want: b.N, all: make(chan struct{}), over: make(chan struct{})}
+	e, stop := began(b, s, l, quick{}, 16)
+	defer stop()
+	before, cpu := s.Work(), processorTime()
+	b.ResetTimer()
+	var next atomic.Int64
+	var people sync.WaitGroup
+	for range 16 {
+		people.Go(func() {
+			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+				if _, err := e.Receive(b.Context(), Incoming{Bot: "bot", Surface: "web", Channel: fmt.Sprint("room", i%500), Key: fmt.Sprint(i), Person: fmt.Sprint("person", i%500), Text: "what a person asks"}); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	people.Wait()
+	<-l.over
+	b.StopTimer()
+	after, n := s.Work(), float64(b.N)
+	b.ReportMetric((processorTime()-cpu).Seconds()*1e6/n, "cpu-µs/turn")
+	b.ReportMetric(float64(after.Read-before.Read)/n, "reads/turn")
+	b.ReportMetric(float64(after.Written-before.Written)/n, "writes/turn")
+	b.ReportMetric(float64(after.Commits-before.Commits)/n, "commits/turn")
+}
+
+// quick answers at once.
+type quick struct{}
+
+func (quick) Prepare(r llm.Request) (llm.Prepared, error) {
+	body, err := json.Marshal(r)
+	return llm.Prepared{Model: r.Model, Body: body}, err
+}
+
+func (quick) Stream(context.Context, llm.Prepared) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		_ = yield(llm.Event{Head: &llm.Head{Status: 200, RequestID: "req"}}, nil) &&
+			yield(llm.Event{Text: "what a model answers"}, nil) &&
+			yield(llm.Event{Finish: &llm.Finish{Reason: "stop", TokensIn: 30, TokensOut: 10}}, nil)
+	}
+}
+
+// processorTime is what this process has used so far.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"slices"
-
-	"holdfast/store"
-)
+import "holdfast/store"
 
 // joinOlder lets a message whose turn comes to run join an older turn of the same person that has
 // begun to wait since the message came: both are answered there, in order (P19). A message that
@@ -13,8 +9,7 @@ func (e *Engine) joinOlder(r *run, t *store.Turn) (bool, error) {
 	if !e.Config.Merge || t.State != store.Queued || t.Requests > 0 || t.Supersedes != 0 || r.by == "operator" {
 		return false, nil
 	}
-	open, err := e.Store.OpenTurns(t.Conversation)
-	if err != nil || !slices.ContainsFunc(open, func(o store.Turn) bool { return o.ID < t.ID && o.Person == t.Person && Waits(o.State) }) {
+	if older, err := e.Store.OlderWaits(t.Conversation, t.ID, t.Person); err != nil || !older {
 		return false, err
 	}
 	into, was, err := e.Store.JoinTurn(t.ID, e.now())

@@ -33,6 +33,16 @@ func (s *Store) JoinTurn(turn ID, now Time) (into ID, was State, err error) {
 	return into, was, nil
 }
 
+// OlderWaits reports whether a turn of a person's in a conversation that is older than another waits:
+// JoinTurn may find one then.
+func (s *Store) OlderWaits(conversation, turn ID, person string) (waits bool, err error) {
+	err = s.read(func(c *conn) error {
+		return c.one(`SELECT EXISTS (SELECT 1 FROM turns WHERE conversation = ? AND ended = 0 AND id < ?
+			AND state IN ('retrying', 'parked', 'rearming', 'owed') AND person = ?)`, conversation, turn, person).Scan(&waits)
+	})
+	return waits, wrap("look for an older turn", err)
+}
+
 // join moves what a turn was asked to an older one. A turn's own message has the turn's id, one that
 // it has taken in that of the turn which it made.
 func (f *fact) join(t Turn, into ID) error {

@@ -26,6 +26,7 @@ func reads(t *testing.T, s *Store) {
 	do(nil, err)
 	do(s.TurnsOf([]ID{a.Turn}))
 	do(s.Asked(a.Turn))
+	do(s.OlderWaits(a.Conversation, a.Turn, "ada"))
 	do(s.tables())
 	do(s.AtGate("g", t0, nil, 10))
 	do(s.GateWaiters())
