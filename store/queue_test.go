@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 )
@@ -245,4 +246,35 @@ func TestCountsAreThoseOfTheOpening(t *testing.T) {
 	if counts, err := r.Counts(); err != nil || counts[Queued] != 4 {
 		t.Errorf("reader: %v, %v", counts, err)
 	}
+}
+
+// However turns are spread over the states, the counts are those that a look at each gives.
+func TestCountsOfAnySpread(t *testing.T) {
+	for _, spread := range []map[State]int64{
+		{}, {Queued: 1}, {Done: 100}, {Parked: 100}, {Queued: 3, Parked: 40, Done: 60}, {Parked: 60, Done: 40, Owed: 2}, {Queued: 50, Rearming: 50},
+		{Queued: 7, Running: 8, Retrying: 9, Rearming: 10, Owed: 11, Parked: 12, Done: 13}, {Parked: 16, Done: 1},
+	} {
+		s := opened(t)
+		id := 0
+		for state, n := range spread {
+			for range n {
+				id++
+				if _, err := s.writer.conn.exec(`INSERT INTO turns (id, conversation, person, lane, state, created, spoken) VALUES (?, 1, 'ada', 'durable', ?, 1, 1)`, id, state); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got, err := s.pool.counted(); err != nil || !maps.Equal(got, spread) {
+			t.Errorf("%v, %v, want %v", got, err, spread)
+		}
+	}
+}
+
+// counted counts what is there now.
+func (p *pool) counted() (counts map[State]int64, err error) {
+	err = p.with(func(c *conn) (bool, error) {
+		counts, err = c.counts()
+		return true, err
+	})
+	return counts, err
 }
