@@ -105,7 +105,7 @@ func (e *Engine) Decide(ctx context.Context, d Decision) (store.Turn, error) {
 		return after, err
 	}
 	e.Log.Info("approval decided", "turn", after.ID.String(), "allowed", d.Allow)
-	e.outbox.poke()
+	nudge(e.outbox.posts)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tally.move(after.Was, after.State)

@@ -34,7 +34,7 @@ func newOutbox() outbox {
 	return outbox{posts: make(chan struct{}, 1), alerts: make(chan struct{}, 1), busy: map[store.ID]bool{}, hands: map[string]int{}}
 }
 
-// poke says that something may have to go out.
+// poke says that something may have to go out, a message or an alert; who has only posted nudges posts.
 func (o *outbox) poke() {
 	nudge(o.posts)
 	nudge(o.alerts)

@@ -206,7 +206,7 @@ func (e *Engine) settled(t *store.Turn, done store.Turn) {
 	if surface, to := e.place(t); surface != nil {
 		surface.Working(to, t.ID, false)
 	}
-	e.outbox.poke()
+	nudge(e.outbox.posts)
 	e.Log.Info("turn settled", "turn", t.ID.String(), "outcome", string(done.Outcome), "requests", done.Requests, "parks", done.Parks, "waited_ms", waited)
 }
 

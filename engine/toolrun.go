@@ -177,7 +177,7 @@ func (e *Engine) keepResult(ctx context.Context, j *jobs, c *toolCall, result re
 			e.Crash("stepped")
 			e.follow(j.turn, moved)
 			if len(tell.Posts) > 0 {
-				e.outbox.poke()
+				nudge(e.outbox.posts)
 			}
 			return true
 		case errors.Is(err, store.ErrSettled):

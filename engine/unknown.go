@@ -86,7 +86,7 @@ func (e *Engine) decideUnknown(ctx context.Context, d Decision, a store.Approval
 	if errors.Is(err, store.ErrSettled) {
 		return after, err
 	}
-	e.outbox.poke()
+	nudge(e.outbox.posts)
 	return after, err
 }
 

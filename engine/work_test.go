@@ -48,6 +48,24 @@ func TestStatementsOfAPlainTurn(t *testing.T) {
 	})
 }
 
+// One that is delivered to a chat platform is two commits more: handed over, and out. No alert is looked up.
+func TestStatementsOfADeliveredTurn(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Surfaces = append(p.Surfaces, &fakeSurface{name: "slack/x"}) }, func(h *house) {
+		var got store.Work
+		for _, key := range []string{"first", "second"} { // the first makes the conversation
+			got = h.worked(func() {
+				if _, err := h.engine.Receive(t.Context(), Incoming{Bot: "bot", Surface: "slack/x", Channel: "C1", Key: key, Person: "ann", Text: "hello"}); err != nil {
+					t.Fatal(err)
+				}
+				h.wait(s(1))
+			})
+		}
+		if want := (store.Work{Read: 15, Written: 37, Commits: 5}); got != want {
+			t.Errorf("%+v, noted are %+v", got, want)
+		}
+	})
+}
+
 // A turn that was parked is taken up again with no look at its journal, since no call can be open in it.
 func TestStatementsOfAResumedTurn(t *testing.T) {
 	inHouse(t, func(p *Parts) { p.Retry.Resends = 0; p.Retry.ParkFrom = 0 }, func(h *house) {
