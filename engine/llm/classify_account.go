@@ -116,7 +116,7 @@ func authText(t string, status int) bool {
 	}
 	return has(t, "does not have permission", "do not have permission", "don't have permission", "lacks permission",
 		"permission denied", "insufficient permission", "missing permission",
-		"has not been used in project", "account*deactivated", "account*disabled", "account*suspended",
+		"has not been used in project", "account*deactivated", "account*disabled", "account*suspended", "account*locked",
 		"organization*restricted", "organization*disabled", "organization has been disabled")
 }
 

@@ -44,7 +44,7 @@ func nameClass(n string) (Class, weight) {
 		"allocationquotafreetieronly", "monthlylimitexceeded", "subscriptionrequired", "usagenotincluded", "1113",
 		"setlimitexceeded", "1308", "1309", "1310", "1316":
 		return Quota, certain
-	case "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsize", "requesttoolarge", "payloadtoolarge",
+	case "1261", "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsize", "requesttoolarge", "payloadtoolarge",
 		"requestentitytoolarge", "modelmaxprompttokensexceeded", "tokenslimitreached",
 		"contexttoolong", "inputtoolong", "prompttoolong", "promptistoolong", "maxcontextlengthexceeded", "contextoverflow":
 		return TooLarge, certain
@@ -59,7 +59,7 @@ func nameClass(n string) (Class, weight) {
 		"responsibleaipolicyviolation", "invalidprompt", "unsupportedcountryregionterritory", "unsupportedparameter",
 		"unsupportedvalue", "datainspectionfailed", "modelnotsupported", "unknownmodel", "invalidmodel", "modeldecommissioned",
 		"toolusefailed", "jsonvalidatefailed", "promptblocked", "moderationblocked", "safety", "operationnotsupported",
-		"modelnotavailable", "modelnotavailableinregion", "invalidfunctionparameters", "invalidtoolschema", "1301":
+		"modelnotavailable", "modelnotavailableinregion", "invalidfunctionparameters", "invalidtoolschema", "1211", "1301":
 		return Refused, certain
 	case "modelcapacityexhausted":
 		return Overloaded, certain
@@ -80,7 +80,7 @@ func plainName(n string) (Class, weight) {
 	case "ratelimitexceeded", "ratelimited", "ratelimitreached", "throttling", "throttled", "throttlingratequota",
 		"throttlingburstrate", "throttlingallocationquota", "tokenquotaexceeded", "requestquotaexceeded",
 		"userratelimitexceeded", "dailylimitexceeded", "toomanytokens", "limitrequests", "concurrencylimitexceeded",
-		"tokensperminutelimitexceeded", "limitburstrate", "requestlimitexceeded":
+		"tokensperminutelimitexceeded", "limitburstrate", "requestlimitexceeded", "1302", "1303":
 		return RateLimit, plain
 	case "overloaded", "serverisoverloaded", "serveroverloaded", "engineoverloaded", "modeloverloaded", "slowdown",
 		"serviceunavailable", "unavailable", "servicetiercapacityexceeded", "capacityexceeded", "modelnotready", "modelloading",

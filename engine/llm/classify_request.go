@@ -98,6 +98,7 @@ func placeText(t string) bool {
 // refusedText: the provider will not serve this request. Only texts that a status which says
 // otherwise (401, 403, 429, 5xx, 200) must give way to; any other 4xx is refused anyway.
 func refusedText(t string, status int) bool {
+	t = strings.ReplaceAll(t, "fair usage policy", "fair use") // a matter of how often, not of what
 	if has(t, "content policy", "content management policy", "content_policy", "content policies", "usage policy",
 		"usage policies", "safety system", "safety filter", "content filter", "content_filter", "flagged",
 		"requires moderation", "moderation", "inappropriate content", "prohibited content", "prohibited_content",
