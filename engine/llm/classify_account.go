@@ -27,7 +27,8 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 		"billing is not active", "billing not active", "billing*disabled", "billing to be enabled", "billing*enabled",
 		"enable billing", "billing account*closed", "billing account*not", "problem with your billing",
 		"check your billing", "billing issue", "extra usage", "subscription*required", "requires a subscription",
-		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your", "purchase*subscription", "on the free tier", "set inference limit",
+		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your",
+		"purchase*subscription", "on the free tier", "set inference limit",
 		"plan does not", "subscription does not", "套餐", "充值") {
 		return true
 	}
@@ -48,7 +49,8 @@ func spentText(t string) bool {
 		"balance too low", "balance is insufficient", "balance insufficient", "balance is not enough",
 		"not enough balance", "negative balance", "no balance", "out of funds", "balance*exhausted", "balance*depleted",
 		"balance has run out", "out of credit", "no credits", "have any credits", "no remaining credit",
-		"not enough credit", "not have enough credit", "requires more credit", "require more credit", "credits required", "credits are required",
+		"not enough credit", "not have enough credit", "requires more credit", "require more credit",
+		"credits required", "credits are required",
 		"used all available credit", "used up all*credit", "used all*credit", "included credits", "credits*depleted",
 		"credits*exhausted", "credits*expired", "credits*used up", "credit limit*reached", "credit limit*exceeded",
 		"exceeded your*credit", "can only afford", "spending limit", "spend limit", "spending cap", "hard limit",

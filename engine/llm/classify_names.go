@@ -39,7 +39,8 @@ func nameClass(n string) (Class, weight) {
 	switch n {
 	case "insufficientquota", "billinghardlimitreached", "billing", "billingnotactive", "billingdisabled", "usagelimitreached",
 		"usagelimitexceeded", "budgetexceeded", "arrearage", "accountoverdue", "insufficientbalance", "insufficientcredits",
-		"insufficientfunds", "insufficientuserquota", "preconsumetokenquotafailed", "paymentrequired", "exceededcurrentquota",
+		"insufficientfunds", "insufficientuserquota", "preconsumetokenquotafailed", "paymentrequired",
+		"exceededcurrentquota",
 		"creditsexhausted", "creditexhausted", "outofcredits", "nocredits", "spendlimitexceeded", "spendinglimitreached",
 		"allocationquotafreetieronly", "monthlylimitexceeded", "subscriptionrequired", "usagenotincluded", "1113",
 		"setlimitexceeded", "1308", "1309", "1310", "1316":
@@ -49,7 +50,8 @@ func nameClass(n string) (Class, weight) {
 		"contexttoolong", "inputtoolong", "prompttoolong", "promptistoolong", "maxcontextlengthexceeded", "contextoverflow":
 		return TooLarge, certain
 	case "invalidapikey", "incorrectapikey", "apikeyinvalid", "apikeyexpired", "missingapikey", "expiredtoken", "invalidtoken",
-		"unrecognizedclient", "invalidsignature", "incompletesignature", "missingauthenticationtoken", "invalidclienttokenid",
+		"unrecognizedclient", "invalidsignature", "incompletesignature", "missingauthenticationtoken",
+		"invalidclienttokenid",
 		"invalidauthentication", "accountdeactivated", "servicedisabled", "apikeyservicedisabled", "tokenexpired",
 		"invalidiamtoken",
 		"invalidaccesstoken", "invalidaccountkey", "mismatchedorganization", "mismatchedproject":
@@ -57,7 +59,8 @@ func nameClass(n string) (Class, weight) {
 	case "modelnotfound", "deploymentnotfound", "contentpolicyviolation", "contentfilter", "contentfiltered",
 		"contentmoderation",
 		"responsibleaipolicyviolation", "invalidprompt", "unsupportedcountryregionterritory", "unsupportedparameter",
-		"unsupportedvalue", "datainspectionfailed", "modelnotsupported", "unknownmodel", "invalidmodel", "modeldecommissioned",
+		"unsupportedvalue", "datainspectionfailed", "modelnotsupported", "unknownmodel", "invalidmodel",
+		"modeldecommissioned",
 		"toolusefailed", "jsonvalidatefailed", "promptblocked", "moderationblocked", "safety", "operationnotsupported",
 		"modelnotavailable", "modelnotavailableinregion", "invalidfunctionparameters", "invalidtoolschema", "1211", "1301":
 		return Refused, certain
@@ -83,7 +86,8 @@ func plainName(n string) (Class, weight) {
 		"tokensperminutelimitexceeded", "limitburstrate", "requestlimitexceeded", "1302", "1303":
 		return RateLimit, plain
 	case "overloaded", "serverisoverloaded", "serveroverloaded", "engineoverloaded", "modeloverloaded", "slowdown",
-		"serviceunavailable", "unavailable", "servicetiercapacityexceeded", "capacityexceeded", "modelnotready", "modelloading",
+		"serviceunavailable", "unavailable", "servicetiercapacityexceeded", "capacityexceeded", "modelnotready",
+		"modelloading",
 		"serverbusy", "servicebusy", "systembusy", "queueexceeded", "insufficientsystemresource", "nocapacity",
 		"serviceoverloaded", "flexcapacityexceeded", "overcapacity", "modelbusy":
 		return Overloaded, plain

@@ -40,13 +40,15 @@ func tooLargeText(t string, status int) bool {
 		"total number of tokens in the prompt", "request too large", "request is too large", "request entity too large",
 		"request body too large", "request body is too large", "body too large", "payload too large",
 		"content too large", "entity too large", "message too large", "message is too large", "request_too_large",
-		"request exceeds the maximum size", "request exceeds the maximum allowed", "request exceeds the maximum number", "exceeds the maximum size", "exceeds the maximum allowed size",
+		"request exceeds the maximum size", "request exceeds the maximum allowed",
+		"request exceeds the maximum number", "exceeds the maximum size", "exceeds the maximum allowed size",
 		"maximum request size", "request size limit", "request size exceeds", "payload size exceeds",
 		"exceeds the limit of*bytes", "larger than the maximum", "larger than the limit", "too large for model",
 		"too long for model", "too long for this model", "too long for requested model",
 		"tokens must be reduced",
 		"reduce your message size", "reduce the length of", "shorten your", "messages too long",
-		"conversation is too long", "text is too long", "text too long", "too many images", "max_seq_len", "n_ctx", "cannot truncate prompt",
+		"conversation is too long", "text is too long", "text too long", "too many images", "max_seq_len", "n_ctx",
+		"cannot truncate prompt",
 		"token count*only supports up to", "must have less than*tokens", "max tokens allowed", "tokens too long",
 		"mb maximum", "expected maxlength", "超长", "超过最大", "超出最大", "上下文长度", "上下文过长", "上下文超", "压缩上下文", "输入过长", "内容过长",
 		"文本过长")
@@ -56,7 +58,8 @@ func tooLargeText(t string, status int) bool {
 // over the measure. Only the statuses of a bad request count, so that a window is not meant.
 func overLong(t string, status int) bool {
 	if status != 400 && status != 413 && status != 422 || windowed(t) || has(t, "rate limit", "quota", "wait ",
-		"max_tokens", "max_completion_tokens", "maximum tokens", "output tokens", "output_tokens", "completion tokens", "budget") {
+		"max_tokens", "max_completion_tokens", "maximum tokens", "output tokens", "output_tokens",
+		"completion tokens", "budget") {
 		return false
 	}
 	return has(t, "token", "context", "prompt length", "input length", "message length", "conversation") &&

@@ -258,7 +258,8 @@ func errorOf(m map[string]any) any {
 		return errorOf(response)
 	}
 	if e, ok := m["error"].(map[string]any); ok && len(e) > 0 {
-		return map[string]any{"error": e, "code": numeric(m["code"]), "detail": m["detail"]}
+		return map[string]any{"error": e, "code": numeric(m["code"]), "status_code": numeric(m["status_code"]),
+			"status": numeric(m["status"]), "headers": m["headers"], "detail": m["detail"]}
 	}
 	return m
 }

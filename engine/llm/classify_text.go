@@ -71,7 +71,8 @@ func transientText(t string, status int) Class {
 	case has(t, "rate limit", "rate-limit", "rate_limit", "ratelimit", "too many requests", "too many concurrent",
 		"too many tokens", "throttl", "requests per", "tokens per", "request limit", "token limit*per",
 		"quota*per minute", "quota*per day", "concurrency limit", "concurrent request", "max rpm", "max tpm",
-		"max organization concurrency", "resource has been exhausted", "resource exhausted", "request rate", " qps", "too quickly", "too frequent", "请求过多", "频率", "频繁", "速率",
+		"max organization concurrency", "resource has been exhausted", "resource exhausted", "request rate", " qps",
+		"too quickly", "too frequent", "请求过多", "频率", "频繁", "速率",
 		"并发", "限流"):
 		return RateLimit
 	case has(t, "overload", "over capacity", "at capacity", "maximum capacity", "no capacity", "out of capacity", "lack of capacity",

@@ -32,7 +32,8 @@ func statedLimit(t string) int64 {
 	}
 	for _, phrase := range []string{"size limit of", "must have less than", "only supports up to", "exceeds the limit of",
 		"exceeds limit of", "cannot exceed", "must be <=", "> ", "maximum length", "maximum of", "limit is", "limit of",
-		"max size", "max_seq_len", "max_model_len", "max tokens of", "at most", "up to", "tokens allowed", "limit for this model is", "limit"} {
+		"max size", "max_seq_len", "max_model_len", "max tokens of", "at most", "up to", "tokens allowed",
+		"limit for this model is", "limit"} {
 		if n := number(t, phrase); n > 0 {
 			return n
 		}
