@@ -25,9 +25,9 @@ func (r *reading) quotaText(t string, l layer, named Class) bool {
 	}
 	if has(t, "payment method", "payment instrument", "payment failed", "payment is required", "payment*declined",
 		"billing is not active", "billing not active", "billing*disabled", "billing to be enabled", "billing*enabled",
-		"enable billing", "billing account*closed", "billing account*not", "problem with your billing",
+		"enable billing", "billing information", "billing account*closed", "billing account*not", "problem with your billing",
 		"check your billing", "billing issue", "extra usage", "subscription*required", "requires a subscription",
-		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your",
+		"please recharge", "top up", "topup", "usage cap*reached", "credit card", "used up your", "used all your",
 		"purchase*subscription", "on the free tier", "set inference limit",
 		"plan does not", "subscription does not", "套餐", "充值") {
 		return true
@@ -52,10 +52,10 @@ func spentText(t string) bool {
 		"not enough credit", "not have enough credit", "requires more credit", "require more credit",
 		"credits required", "credits are required",
 		"used all available credit", "used up all*credit", "used all*credit", "included credits", "credits*depleted",
-		"credits*exhausted", "credits*expired", "credits*used up", "credit limit*reached", "credit limit*exceeded",
+		"credits*exhausted", "credits*expired", "credits*used up", "credits*run out", "credit limit*reached", "credit limit*exceeded",
 		"exceeded your*credit", "can only afford", "spending limit", "spend limit", "spending cap", "hard limit",
 		"billing limit", "monthly spend", "budget*exceeded", "exceeded budget", "exceeded*budget", "exceeds*budget",
-		"over budget", "budget*exhausted", "budget limit", "overdue", "arrear", "unpaid", "past due",
+		"over budget", "budget*exhausted", "budget*reached", "budget limit", "overdue", "arrear", "unpaid", "past due",
 		"payment required", "in good standing", "free tier*exhausted", "free trial*ended", "trial*expired",
 		"free quota*exhausted", "subscription*expired", "plan*expired", "package*expired", "no resource package",
 		"余额不足", "欠费", "额度不足", "额度已用", "资源包", "使用上限")
@@ -101,7 +101,7 @@ func authText(t string, status int) bool {
 		"failed to authenticate", "could not authenticate", "not authenticated", "unauthenticated",
 		"invalid authentication", "authorization header", "auth credentials", "authentication credential",
 		"validate credentials", "invalid token", "token invalid", "bearer token", "token has expired",
-		"token is expired", "token expired", "token*is expired", "security token", "session has expired",
+		"token is expired", "token is malformed", "token expired", "token*is expired", "security token", "session has expired",
 		"signature we calculated", "signature*does not match", "signature has expired", "jwt", "unauthorized",
 		"not authorized", "only authorized for use", "api secret key", "missing scope", "身份验证", "鉴权", "认证失败",
 		"令牌", "密钥", "无权", "无效的api") {

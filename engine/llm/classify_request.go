@@ -63,7 +63,7 @@ func overLong(t string, status int) bool {
 		return false
 	}
 	return has(t, "token", "context", "prompt length", "input length", "message length", "conversation") &&
-		has(t, "too long", "too large", "too many", "exceed", "longer than", "larger than", "is greater than", "more than max",
+		has(t, "too long", "too large", "too many", "exceed", "longer than", "larger than", "is greater than", "more than max", "more tokens than",
 			"must be less", "must be <=", "must have less", "at most", "up to", "overflow")
 }
 

@@ -75,7 +75,7 @@ func transientText(t string, status int) Class {
 		"too quickly", "too frequent", "请求过多", "频率", "频繁", "速率",
 		"并发", "限流"):
 		return RateLimit
-	case has(t, "overload", "over capacity", "at capacity", "maximum capacity", "no capacity", "out of capacity", "lack of capacity",
+	case has(t, "overload", "over capacity", "at capacity", "maximum capacity", "no capacity", "no available capacity", "out of capacity", "lack of capacity",
 		"insufficient capacity", "capacity*exceeded", "capacity constraint", "currently loading", "is loading",
 		"still loading", "loading model", "being loaded", "model loading", "warming up", "cold start", "too busy",
 		"server busy", "server is busy", "are busy", "system busy", "system is busy", "service busy",

@@ -51,8 +51,18 @@ func isCut(body []byte) bool {
 
 // sentence is an error that is only words.
 func (r *reading) sentence(text string) {
-	r.layers = append(r.layers, layer{texts: []string{text}})
+	r.layers = append(r.layers, layer{})
+	r.say(len(r.layers)-1, text)
+}
+
+// say adds a text to layer at. A machine word in its place ("invalid_api_key") counts as one too.
+func (r *reading) say(at int, text string) {
+	l := &r.layers[at]
+	l.texts = append(l.texts, text)
 	r.said = append(r.said, text)
+	if len(text) <= 80 && strings.Contains(text, "_") && !strings.ContainsAny(text, " \t\n/:") {
+		l.names = append(l.names, fold(text))
+	}
 }
 
 // value reads any JSON value that may be or hold an error.
@@ -226,8 +236,7 @@ func (r *reading) saying(at int, v any) any {
 		}
 		return inner
 	}
-	r.layers[at].texts = append(r.layers[at].texts, s)
-	r.said = append(r.said, s)
+	r.say(at, s)
 	return nil
 }
 
