@@ -219,8 +219,8 @@ func (e *Engine) content(g *gate, concurrency int) {
 		g.rec.AccountAsked, g.rec.Opened, g.dirty = time.Time{}, e.Wall(), true
 		e.letInSoon(g, "gate")
 	}
+	g.answers()
 	if g.rec.Gate.IsZero() {
-		g.answers()
 		return
 	}
 	e.moved(g, g.rec.Gate.ContentAt(e.Wall(), concurrency), "", "")
