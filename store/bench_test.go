@@ -143,12 +143,12 @@ func measureParks(tb testing.TB, calls int) parkFigures {
 }
 
 // BenchmarkPark is a turn's park with the end of its request, as the engine writes it, synced, against a
-// bare INSERT: as ratios, the median of five rounds of 1000 each.
+// bare INSERT: as ratios, the median of five rounds of 500 each.
 func BenchmarkPark(b *testing.B) {
 	for b.Loop() {
 		var rounds []parkFigures
 		for range 5 {
-			rounds = append(rounds, measureParks(b, 1000))
+			rounds = append(rounds, measureParks(b, 500))
 		}
 		median := func(of func(parkFigures) float64) float64 {
 			var all []float64
