@@ -21,11 +21,7 @@ func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) ve
 		Turn: t.ID, At: e.now(), State: store.Owed, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
 		Wait: store.Wait{From: "approval"}, Reason: t.Reason,
 	}
-	can := "answer"
-	if e.silent(t.Wait.Gate) {
-		can = "try this again"
-	}
-	w.Reason.Why, w.Reason.Text = "stale", fmt.Sprintf("I can %s now; you asked %s ago: “%s” Still wanted?", can, age(w.At.Sub(t.Spoken)), asked)
+	w.Reason.Why, w.Reason.Text = "stale", fmt.Sprintf("I can answer now; you asked %s ago: “%s” Still wanted?", age(w.At.Sub(t.Spoken)), asked)
 	old, err := e.noticeOf(t)
 	if err != nil {
 		return e.trouble(ctx, r, "read the notice", err)
@@ -40,15 +36,6 @@ func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) ve
 	e.logNotice(t, &w.Posts[0], old != nil)
 	e.Log.Info("turn owed", "turn", t.ID.String(), "why", "stale")
 	return over
-}
-
-// silent reports the gate of a model that has answered nobody since it began to fail: it may be asked
-// again, and nobody knows what it will say.
-func (e *Engine) silent(gate string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	g := e.gates[gate]
-	return g != nil && g.row.Since != 0
 }
 
 // asksWhetherWanted reports a turn that waits for the answer to that question and for nothing else.
