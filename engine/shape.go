@@ -141,6 +141,7 @@ func (e *Engine) Shape() Shape {
 		s.Accepted += e.tally.turns[state]
 	}
 	now := e.now()
+	atGate := map[store.ID]bool{}
 	for _, g := range e.gateList {
 		if _, why := g.rec.Gate.Closed(now.Go()); why != "" {
 			s.Gates = append(s.Gates, GateShape{
@@ -149,11 +150,15 @@ func (e *Engine) Shape() Shape {
 			})
 			s.Upcoming = append(s.Upcoming, Upcoming{Kind: "gate", At: g.row.Until, Count: g.held()})
 			for _, turn := range g.known {
+				atGate[turn] = true
 				s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: g.row.Until, Count: 1})
 			}
 		}
 	}
 	for turn, h := range e.timers {
+		if atGate[turn] { // only looks whether people are to be told
+			continue
+		}
 		s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: h.at, Count: 1})
 	}
 	s.Upcoming = append(s.Upcoming, e.ticks.next...)

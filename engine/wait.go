@@ -230,6 +230,7 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 		e.mu.Unlock()
 		return verdict{place: waiting, until: cmp.Or(until, now.Add(halfOpenLook))}
 	}
+	t.Wait.RetryAt = until // as a read of its row shows it
 	e.logWait(t, w)
 	e.asRow(t, w.Wait.RetryAt)
 	return over

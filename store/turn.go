@@ -75,7 +75,7 @@ type Turn struct {
 
 // Wait is what a waiting turn waits for.
 type Wait struct {
-	RetryAt Time   // when it is due; 0 when only Gate, a message or an operator wakes it. Read with its turn it is the gate's end where that is later
+	RetryAt Time   // when it is due; 0 when only Gate, a message or an operator wakes it. Read with its turn it is the gate's end: where that is later, and always of one that has parked for nothing but the gate, whose own time is only for a look
 	Gate    string // the gate's key when it waits at one, else ""
 	From    string // "backoff" | "retry-after" | "gate" | "rearm" | "approval" | "budget"
 	MS      int64  // planned length; a backward clock step never lets RetryAt lie further ahead
@@ -94,7 +94,7 @@ type Reason struct {
 // turnColumns are what scan reads, of turns t and its conversations c.
 const turnColumns = `t.id, t.conversation, c.bot, c.surface, c.channel, c.thread, t.person, t.lane, t.state, t.outcome, t.version,
 	t.created, t.spoken, t.ended, t.messages,
-	CASE t.gate WHEN '' THEN t.retry_at ELSE max(t.retry_at, coalesce((SELECT g.until FROM gates g WHERE g.key = t.gate), 0)) END, t.gate, t.wait_from, t.wait_ms,
+	CASE t.gate WHEN '' THEN t.retry_at ELSE max(iif(t.state = 'parked' AND t.wait_from = 'gate', 0, t.retry_at), coalesce((SELECT g.until FROM gates g WHERE g.key = t.gate), 0)) END, t.gate, t.wait_from, t.wait_ms,
 	t.reason_why, t.reason_class, t.reason_status, t.reason_provider, t.reason_model, t.reason_text,
 	t.resumed, t.first_failed, t.attempts, t.requests, t.parks, t.rearm_n, t.rearm_of, t.deaths, c.rearms, t.episode,
 	t.merged_into, t.supersedes, t.model, t.text, t.error, t.calls`
