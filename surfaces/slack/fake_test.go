@@ -170,7 +170,9 @@ func (f *fake) tell(m *message, types ...string) {
 	f.mu.Unlock()
 	send := func() {
 		for _, kind := range types {
+			f.mu.Lock()
 			e := f.json(m, false)
+			f.mu.Unlock()
 			e["type"], e["channel"], e["event_ts"] = kind, m.channel, m.ts
 			if kind == "message" {
 				e["channel_type"] = map[byte]string{'C': "channel", 'D': "im", 'G': "group"}[m.channel[0]]

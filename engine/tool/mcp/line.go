@@ -151,7 +151,7 @@ func (l *line) list(ctx context.Context) (tools []*sdk.Tool, err error) {
 	way := &passage{}
 	for t, err := range l.session.Tools(way.trace(ctx), nil) {
 		switch {
-		case err != nil && ctx.Err() == nil && l.fate(way, err) == lost:
+		case err != nil && ctx.Err() == nil && l.dead(l.fate(way, err)):
 			return nil, fmt.Errorf("%w: %w", errGone, l.why(ctx, err))
 		case err != nil:
 			return nil, fmt.Errorf("list its tools: %w", l.why(ctx, err))
@@ -162,6 +162,10 @@ func (l *line) list(ctx context.Context) (tools []*sdk.Tool, err error) {
 	}
 	return tools, nil
 }
+
+// dead reports whether a list that came to such an end says that the line is gone. Over HTTP no answer at
+// all is enough: nothing else would tell, and making the line anew does no harm.
+func (l *line) dead(state fate) bool { return state == lost || l.child == nil && state == unknown }
 
 // look has the list asked for again, which also finds out whether the line is alive.
 func (l *line) look() {
