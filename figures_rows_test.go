@@ -9,23 +9,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 )
 
 // rowsParked is how many turns wait in the store of these tests; HOLDFAST_ROWS says another number.
-func rowsParked(t *testing.T) int {
-	text := os.Getenv("HOLDFAST_ROWS")
-	if text == "" {
-		return 100_000
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("HOLDFAST_ROWS: %v", err)
-	}
-	return n
-}
+func rowsParked(t *testing.T) int { return numberFrom(t, "HOLDFAST_ROWS", 100_000) }
 
 // withRows is a daemon, not running, on a store in which one turn is overdue and n more wait for days.
 func withRows(t *testing.T, n int) (p *process, asked chan time.Time) {

@@ -16,14 +16,18 @@ import (
 
 // turnsPlayed is how many turns the test of what a turn leaves behind plays; HOLDFAST_TURNS says another
 // number.
-func turnsPlayed(t *testing.T) int {
-	text := os.Getenv("HOLDFAST_TURNS")
+func turnsPlayed(t *testing.T) int { return numberFrom(t, "HOLDFAST_TURNS", 2000) }
+
+// numberFrom reads a number from the environment, where nothing stands for the usual one.
+func numberFrom(t *testing.T, name string, usual int) int {
+	t.Helper()
+	text := os.Getenv(name)
 	if text == "" {
-		return 2000
+		return usual
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		t.Fatalf("HOLDFAST_TURNS: %v", err)
+		t.Fatalf("%s: %v", name, err)
 	}
 	return n
 }
