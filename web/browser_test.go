@@ -350,6 +350,7 @@ func TestDirectionOfEachParagraph(t *testing.T) {
 		d.Put("message", told("4", "t2", "answer", "<p>English first.</p><ul><li>שלום עולם</li><li>again English</li></ul>", 0))
 	})
 	start := func(of string) string {
+		tab.Wait(`document.querySelector("` + of + `")`)
 		return webtest.Eval[string](tab, `((e) => { const r = document.createRange(); r.selectNodeContents(e); const t = r.getBoundingClientRect(), b = e.getBoundingClientRect(); return getComputedStyle(e).unicodeBidi + (t.left - b.left < 2 ? " left" : b.right - t.right < 2 ? " right" : " between"); })(document.querySelector("`+of+`"))`)
 	}
 	for of, want := range map[string]string{
