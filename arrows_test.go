@@ -22,8 +22,9 @@ var rooms = map[string][]string{
 	"holdfast/surfaces/door":        {"engine", "store"},
 	"holdfast/surfaces/markup":      nil,
 	"holdfast/surfaces/surfacetest": {"engine", "store"}, // only tests import it
-	"holdfast/engine":               {"engine/ladder", "engine/wheel", "engine/llm", "engine/tool", "store"},
+	"holdfast/engine":               {"engine/ladder", "engine/rhythm", "engine/wheel", "engine/llm", "engine/tool", "store"},
 	"holdfast/engine/ladder":        nil,
+	"holdfast/engine/rhythm":        nil,
 	"holdfast/engine/wheel":         nil,
 	"holdfast/engine/llm":           nil,
 	"holdfast/engine/tool":          nil,

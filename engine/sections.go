@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"holdfast/engine/rhythm"
 )
 
 // Schedule is a [[schedule]] section: a prompt that the clock sends.
@@ -29,7 +31,7 @@ func DefaultSchedule() Schedule { return Schedule{Missed: "once"} }
 func (s Schedule) Validate(problem func(key, what string)) {
 	if s.Cron == "" {
 		problem("cron", `is missing; write five fields like "0 9 * * 1-5", or "@every 1h"`)
-	} else if _, err := parseRhythm(s.Cron, time.UTC); err != nil {
+	} else if _, err := rhythm.Parse(s.Cron, time.UTC); err != nil {
 		problem("cron", fmt.Sprintf(`is no schedule (%v); write five fields like "0 9 * * 1-5", or "@every 1h"`, err))
 	}
 	if _, err := time.LoadLocation(s.Timezone); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/engine/rhythm"
 	"holdfast/engine/wheel"
 	"holdfast/store"
 )
@@ -178,28 +179,28 @@ func (e *Engine) following(s store.Schedule, now store.Time) (store.Tick, error)
 }
 
 // due is when a rhythm is due after last, and the length of the wait where that is what is meant.
-func due(r rhythm, last, now store.Time) (at store.Time, waitMS int64) {
+func due(r rhythm.Rhythm, last, now store.Time) (at store.Time, waitMS int64) {
 	was := time.Time{}
 	if last != 0 {
 		was = last.Go()
 	}
-	next := r.next(was, now.Go())
+	next := r.Next(was, now.Go())
 	if next.IsZero() {
 		return 0, 0
 	}
-	if r.every > 0 {
-		waitMS = r.every.Milliseconds()
+	if r.Every() > 0 {
+		waitMS = r.Every().Milliseconds()
 	}
 	return store.At(next), waitMS
 }
 
 // rhythmOf reads a schedule's.
-func (e *Engine) rhythmOf(s store.Schedule) (rhythm, error) {
+func (e *Engine) rhythmOf(s store.Schedule) (rhythm.Rhythm, error) {
 	loc, err := e.zone(s.Timezone)
 	if err != nil {
-		return rhythm{}, err
+		return rhythm.Rhythm{}, err
 	}
-	return parseRhythm(s.Cron, loc)
+	return rhythm.Parse(s.Cron, loc)
 }
 
 // zone finds a time zone by its name; "" and the name of the config's own are that one.

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"holdfast/engine/rhythm"
 	"holdfast/engine/tool"
 	"holdfast/store"
 )
@@ -85,11 +86,11 @@ func (e *Engine) wakeAt(w tool.Wake, now store.Time) (s store.Schedule, err erro
 			return s, tool.Mistake(fmt.Sprintf("at is %s; it is %s now, and it must lie ahead, five years at most", e.momentText(s.Next, loc), e.momentText(now, loc)))
 		}
 	default:
-		r, err := parseRhythm(w.Cron, loc)
+		r, err := rhythm.Parse(w.Cron, loc)
 		if err != nil {
 			return s, tool.Mistake(fmt.Sprintf(`cron is no schedule (%v); write five fields like 0 9 * * 1-5, or @every 2h`, err))
 		}
-		if r.tooOften(now.Go(), wakeLeast) {
+		if r.TooOften(now.Go(), wakeLeast) {
 			return s, tool.Mistake(fmt.Sprintf("cron comes more often than every %d minutes", int(wakeLeast.Minutes())))
 		}
 		s.Cron = w.Cron
@@ -182,7 +183,7 @@ func momentFrom(text string, loc *time.Location, now time.Time) (time.Time, bool
 	}
 	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
-			return momentOf(t, loc), true
+			return rhythm.MomentOf(t, loc), true
 		}
 	}
 	for _, layout := range []string{"15:04", "15:04:05"} {
@@ -192,7 +193,7 @@ func momentFrom(text string, loc *time.Location, now time.Time) (time.Time, bool
 		}
 		day := now.In(loc)
 		for add := range 2 {
-			at := momentOf(time.Date(day.Year(), day.Month(), day.Day()+add, t.Hour(), t.Minute(), t.Second(), 0, time.UTC), loc)
+			at := rhythm.MomentOf(time.Date(day.Year(), day.Month(), day.Day()+add, t.Hour(), t.Minute(), t.Second(), 0, time.UTC), loc)
 			if at.After(now) {
 				return at, true
 			}

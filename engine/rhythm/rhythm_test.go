@@ -1,4 +1,4 @@
-package engine
+package rhythm
 
 import (
 	"slices"
@@ -19,11 +19,11 @@ func zone(t *testing.T, name string) *time.Location {
 // dueIn lists when a schedule is due between two moments.
 func dueIn(t *testing.T, cron string, loc *time.Location, from, to time.Time) (list []string) {
 	t.Helper()
-	r, err := parseRhythm(cron, loc)
+	r, err := Parse(cron, loc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := r.next(time.Time{}, from); !at.IsZero() && at.Before(to); at = r.next(at, at) {
+	for at := r.Next(time.Time{}, from); !at.IsZero() && at.Before(to); at = r.Next(at, at) {
 		list = append(list, at.In(loc).Format("2 15:04 MST"))
 	}
 	return list
@@ -85,7 +85,7 @@ func TestScheduleOverClockChanges(t *testing.T) {
 }
 
 func TestEvery(t *testing.T) {
-	r, err := parseRhythm("@every 90m", time.UTC)
+	r, err := Parse("@every 90m", time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestEvery(t *testing.T) {
 		{at, at.Add(6 * time.Hour), at.Add(450 * time.Minute)},
 		{at, at.Add(-time.Hour), at.Add(90 * time.Minute)},
 	} {
-		if got := r.next(c.last, c.now); !got.Equal(c.want) {
+		if got := r.Next(c.last, c.now); !got.Equal(c.want) {
 			t.Errorf("next(%v, %v) = %v, want %v", c.last, c.now, got, c.want)
 		}
 	}
@@ -108,17 +108,17 @@ func TestBadRhythms(t *testing.T) {
 		"": "empty", "* * * *": "5", "61 * * * *": "61", "0 0 30 2 *": "never", "TZ=Europe/Berlin 0 9 * * *": "timezone", "CRON_TZ=UTC 0 9 * * *": "timezone",
 		"@every -1h": "above 0", "@every 1d": "@every", "0 9 * * 1-5 2026": "5", "@often": "@often",
 	} {
-		if _, err := parseRhythm(text, time.UTC); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := Parse(text, time.UTC); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	for text, often := range map[string]bool{"*/5 * * * *": false, "*/4 * * * *": true, "@every 5m": false, "@every 299s": true, "0,1 9 1 1 *": true, "58 * * * *": false, "3,58 * * * *": false, "2,58 * * * *": true} {
-		r, err := parseRhythm(text, time.UTC)
+		r, err := Parse(text, time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.tooOften(now, 5*time.Minute) != often {
+		if r.TooOften(now, 5*time.Minute) != often {
 			t.Errorf("%q: too often is %v", text, !often)
 		}
 	}
@@ -133,12 +133,12 @@ func FuzzRhythm(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string, at int64) {
-		r, err := parseRhythm(text, berlin)
+		r, err := Parse(text, berlin)
 		if err != nil || at < 0 || at > 4e9 {
 			return
 		}
 		now := time.Unix(at, 0)
-		if next := r.next(time.Time{}, now); !next.IsZero() && !next.After(now) {
+		if next := r.Next(time.Time{}, now); !next.IsZero() && !next.After(now) {
 			t.Errorf("%q is due at %v, not after %v", text, next, now)
 		}
 	})
