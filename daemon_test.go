@@ -32,7 +32,9 @@ var binaries = sync.OnceValue(func() built {
 	}
 	b := built{program: filepath.Join(dir, "holdfast"), child: filepath.Join(dir, "child.test")}
 	for _, args := range [][]string{{"build", "-o", b.program, "."}, {"test", "-c", "-o", b.child, "."}} {
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		build := exec.Command("go", args...)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as for a release
+		if out, err := build.CombinedOutput(); err != nil {
 			return built{err: fmt.Errorf("go %s: %w\n%s", args[0], err, out)}
 		}
 	}

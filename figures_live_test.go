@@ -164,8 +164,8 @@ func TestFiguresOfStreams(t *testing.T) {
 	if len(late) < chats*pieces/2 {
 		t.Fatalf("only %d pieces were seen", len(late))
 	}
-	t.Logf("%d pieces in %d chats: on the page after %v at the median, %v at p99, %v at most; %.2f of a processor",
-		len(late), chats, late[len(late)/2].Round(time.Millisecond), late[len(late)*99/100].Round(time.Millisecond), late[len(late)-1].Round(time.Millisecond), used.Seconds()/time.Since(began).Seconds())
+	t.Logf("%d pieces in %d chats: on the page after %v at the median, %v at p99, %v at most; %.2f of a processor, %.1f MB resident",
+		len(late), chats, late[len(late)/2].Round(time.Millisecond), late[len(late)*99/100].Round(time.Millisecond), late[len(late)-1].Round(time.Millisecond), used.Seconds()/time.Since(began).Seconds(), p.resident())
 	if median, p99 := late[len(late)/2], late[len(late)*99/100]; median > 250*time.Millisecond || p99 > time.Second {
 		t.Errorf("frames are %v behind at the median and %v in one of a hundred: want at most 250 ms and 1 s", median, p99)
 	}

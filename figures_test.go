@@ -37,7 +37,7 @@ func stepped(t *testing.T, what string, got, noted float64) {
 
 func TestFiguresOfSize(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "holdfast")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", bin, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

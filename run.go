@@ -36,6 +36,7 @@ func (runCmd) Run(c *call) error {
 // serve is the whole life of a daemon: the parts are built in reading order, run, and stopped in
 // reverse.
 func (c *call) serve(l *loaded) error {
+	engine.TuneRuntime()
 	ctx, cancel := untilSignal()
 	defer cancel()
 	tail := newLog(c.err, l.Log)
