@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -201,6 +203,7 @@ type resumed struct {
 // too short.
 func resumeAll(tb testing.TB, n int, over, lead time.Duration) (r resumed, ok bool) {
 	tb.Helper()
+	tuned(tb)
 	r.alone = afterFuncs(n, time.Now().Add(time.Second), over)
 	dir := tb.TempDir()
 	first := time.Now().Add(lead)
@@ -214,6 +217,17 @@ func resumeAll(tb testing.TB, n int, over, lead time.Duration) (r resumed, ok bo
 	r.starts, r.perSecond = resume(tb, dir, n, first)
 	beside.Wait()
 	return r, true
+}
+
+// tuned runs the rest of a test or benchmark as the daemon runs.
+func tuned(tb testing.TB) {
+	tb.Helper()
+	threads, percent := runtime.GOMAXPROCS(0), debug.SetGCPercent(100)
+	tb.Cleanup(func() {
+		runtime.GOMAXPROCS(threads)
+		debug.SetGCPercent(percent)
+	})
+	TuneRuntime()
 }
 
 // at is the lateness that so many of a hundred stay below, in ms.
@@ -254,6 +268,7 @@ func BenchmarkResumeBurst(b *testing.B) { benchmark(b, 0) }
 // people side by side, synced.
 func BenchmarkTurn(b *testing.B) {
 	const turns = 2000
+	tuned(b)
 	for b.Loop() {
 		s, err := store.Open(store.Config{Dir: b.TempDir(), Synchronous: "full"}, slog.New(slog.DiscardHandler))
 		if err != nil {

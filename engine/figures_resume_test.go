@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// How late turns begin whose time has come, against bare timers for the same moments: 99 of 100 within
-// 1.5 times what these need, the latest within 3 times, none early (an early one fails the test at once).
-// The timers run beside the turns, since what else this machine does at that moment comes late to both.
+// How late turns begin whose time has come, against bare timers that had the machine alone: 99 of 100
+// within 1.5 times what these need, the latest within 3 times, none early (an early one fails the test at
+// once). A round in which bare timers beside the turns were as late tells of the machine and not of them.
 func TestFiguresOfResumeLag(t *testing.T) {
-	rounds(t, "99 of 100 within 1.5 times, and all within 3 times, what bare timers need", func() (good, ok bool) {
+	rounds(t, "99 of 100 within 1.5 times, and all within 3 times, what bare timers alone need", func() (good, ok bool) {
 		r, ok := resumeAll(t, 2000, 2*time.Second, 3*time.Second)
 		if !ok {
 			return false, false
@@ -21,7 +21,10 @@ func TestFiguresOfResumeLag(t *testing.T) {
 		t.Logf("begun: %.2f ms at the median, %.2f for 99 of 100, %.2f at most; rows there: %.2f, %.2f, %.2f; timers beside: %.2f, %.2f, %.2f; alone: %.2f, %.2f, %.2f",
 			at(r.begun, 50), at(r.begun, 99), at(r.begun, 100), at(r.read, 50), at(r.read, 99), at(r.read, 100),
 			at(r.beside, 50), at(r.beside, 99), at(r.beside, 100), at(r.alone, 50), at(r.alone, 99), at(r.alone, 100))
-		return at(r.begun, 99) <= 1.5*at(r.beside, 99) && at(r.begun, 100) <= 3*at(r.beside, 100), true
+		within := func(timers []time.Duration) bool {
+			return at(r.begun, 99) <= 1.5*at(timers, 99) && at(r.begun, 100) <= 3*at(timers, 100)
+		}
+		return within(r.alone), within(r.alone) || !within(r.beside)
 	})
 }
 
@@ -54,7 +57,7 @@ func rounds(t *testing.T, bar string, play func() (good, ok bool)) {
 		}
 	}
 	if bad == 0 {
-		t.Skip("this machine is too busy with other things to tell")
+		t.Skip("this machine is too busy with other things to tell: in no round were others as quick as they can be")
 	}
 	t.Errorf("in none of five rounds, %d of them undisturbed, had turns begun %s", bad, bar)
 }
