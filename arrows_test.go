@@ -55,7 +55,7 @@ func TestArrows(t *testing.T) {
 			if to != "" && to != room && !allowed {
 				t.Errorf("%s must not import %s", p.ImportPath, path)
 			}
-			if (path == "database/sql" || path == "modernc.org/sqlite") && room != "holdfast/store" {
+			if slices.Contains([]string{"database/sql", "modernc.org/libc", "modernc.org/sqlite"}, path) && room != "holdfast/store" {
 				t.Errorf("%s must not import %s: the only SQL is in store", p.ImportPath, path)
 			}
 		}

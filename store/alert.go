@@ -20,7 +20,7 @@ type Alert struct {
 
 const alertColumns = `id, kind, subject, since, raised, cleared, acked, text, told, next_try, tries`
 
-func (a *Alert) scan(r interface{ Scan(...any) error }) error {
+func (a *Alert) scan(r row) error {
 	return r.Scan(&a.ID, &a.Kind, &a.Subject, &a.Since, &a.Raised, &a.Cleared, &a.Acked, &a.Text, &a.Told, &a.NextTry, &a.Tries)
 }
 
@@ -28,6 +28,7 @@ func (a *Alert) scan(r interface{ Scan(...any) error }) error {
 // says which. Told is 2 where nobody is to be told.
 func (s *Store) RaiseAlert(a *Alert) (opened bool, err error) {
 	err = s.write(a.Raised, func(f *fact) error {
+		opened = false
 		var id ID
 		err := f.one(`SELECT id FROM alerts WHERE kind = ? AND subject = ? AND cleared = 0`, a.Kind, a.Subject).Scan(&id)
 		if !errors.Is(err, ErrNotFound) {
@@ -47,6 +48,7 @@ func (s *Store) RaiseAlert(a *Alert) (opened bool, err error) {
 // ClearAlert closes the open alert of a kind and subject; cleared says that there was one.
 func (s *Store) ClearAlert(kind, subject string, now Time) (cleared bool, err error) {
 	err = s.write(now, func(f *fact) error {
+		cleared = false
 		var id ID
 		err := f.one(`SELECT id FROM alerts WHERE kind = ? AND subject = ? AND cleared = 0`, kind, subject).Scan(&id)
 		if errors.Is(err, ErrNotFound) {

@@ -16,7 +16,7 @@ type Approval struct {
 
 const approvalColumns = `a.id, a.turn, a.kind, a.asked, a.decided, a.allowed, a.person, a.calls`
 
-func (a *Approval) scan(r interface{ Scan(...any) error }) error {
+func (a *Approval) scan(r row) error {
 	return r.Scan(&a.ID, &a.Turn, &a.Kind, &a.Asked, &a.Decided, &a.Allowed, &a.Person, &a.Calls)
 }
 

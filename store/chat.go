@@ -34,7 +34,7 @@ func chatKey(surface, channel string, id ID) string {
 const chatColumns = `c.id, c.bot, c.surface, c.channel, c.thread, c.title, c.person, c.created, c.active,
 	coalesce((SELECT state FROM turns WHERE conversation = c.id AND ended = 0 ORDER BY id DESC LIMIT 1), 'done')`
 
-func (x *Chat) scan(r interface{ Scan(...any) error }) error {
+func (x *Chat) scan(r row) error {
 	err := r.Scan(&x.ID, &x.Bot, &x.Surface, &x.Channel, &x.Thread, &x.Title, &x.Person, &x.Created, &x.Active, &x.State)
 	x.Key = chatKey(x.Surface, x.Channel, x.ID)
 	return err

@@ -29,11 +29,12 @@ func (s *Store) ClampWaits(now Time) (n int, err error) {
 			break
 		}
 		farthest = turns[len(turns)-1].RetryAt
-		err = s.write(now, func(f *fact) error {
-			moved, err := f.clampTurns(turns, now)
-			n += moved
+		var moved int
+		err = s.write(now, func(f *fact) (err error) {
+			moved, err = f.clampTurns(turns, now)
 			return err
 		})
+		n += moved
 	}
 	if err != nil {
 		return 0, wrap("clamp waits", err)

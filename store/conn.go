@@ -2,59 +2,39 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"sync/atomic"
 
-	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// conn is one connection to the file, straight on the driver: a fact is a handful of statements of a
-// few microseconds each, and database/sql would add a good part of that to every one. Statements are
-// prepared once and kept. One goroutine at a time.
+// conn is one connection to the file. Statements are prepared once and kept. One goroutine at a time.
 type conn struct {
-	raw        driver.Conn
+	*handle
 	statements map[string]*statement
-	mode       string        // see open
+	mode       string        // see connect
 	kept       *Kept         // who has it afterwards; nil = nobody
 	ran        *atomic.Int64 // counts statements; nil = nobody asks
 }
 
-// statement is a prepared statement with its reused buffers.
-type statement struct {
-	raw  prepared
-	args []driver.NamedValue
-	vals row
-	busy bool
-}
-
-type prepared interface {
-	driver.StmtExecContext
-	driver.StmtQueryContext
-	Close() error
-}
-
 // dial opens a connection.
-func dial(dsn string) (*conn, error) {
-	c, err := sqlite.NewConnector(dsn)
+func dial(path, mode string) (*conn, error) {
+	h, err := connect(path, mode)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := c.Connect(context.Background())
-	if err != nil {
-		return nil, explain(err)
-	}
-	return &conn{raw: raw, statements: map[string]*statement{}}, nil
+	return &conn{handle: h, statements: map[string]*statement{}, mode: mode}, nil
 }
 
 func (c *conn) close() error {
 	var errs []error
 	for _, s := range c.statements {
-		errs = append(errs, s.raw.Close())
+		errs = append(errs, s.end())
 	}
-	return errors.Join(append(errs, c.raw.Close())...)
+	return errors.Join(append(errs, c.handle.close())...)
 }
 
 // leave ends the use of a connection that is in no transaction.
@@ -65,73 +45,52 @@ func (c *conn) leave() error {
 	return c.close()
 }
 
-// script runs several statements without arguments.
-func (c *conn) script(sql string) error {
-	_, err := c.raw.(driver.ExecerContext).ExecContext(context.Background(), sql, nil)
-	return explain(err)
-}
-
 // exec runs a statement and tells how many rows it has changed.
 func (c *conn) exec(sql string, args ...any) (int, error) {
 	s, err := c.prepare(sql, args)
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.raw.ExecContext(context.Background(), s.args)
-	if err != nil {
-		return 0, explain(err)
+	if err := s.run(); err != nil {
+		return 0, err
 	}
-	n, err := r.RowsAffected()
-	return int(n), err
+	return c.changes(), nil
 }
 
-// one runs a query for a single row; its Scan is ErrNotFound if there is none.
-func (c *conn) one(sql string, args ...any) single {
-	out := single{err: ErrNotFound}
-	err := c.each(func(r row) error {
-		out = single{row: r}
-		return io.EOF
-	}, sql, args...)
+// one runs a query for a single row, to be scanned before anything else is done; its Scan is ErrNotFound
+// if there is none.
+func (c *conn) one(sql string, args ...any) row {
+	s, err := c.prepare(sql, args)
 	if err != nil {
-		out.err = err
+		return row{err: err}
 	}
-	return out
+	found, err := s.step()
+	switch {
+	case err != nil:
+		s.reset()
+		return row{err: err}
+	case !found:
+		s.reset()
+		return row{err: ErrNotFound}
+	}
+	s.busy = true
+	return row{s: s, only: true}
 }
 
 // each runs a query and hands every row to fn, which must not keep it. io.EOF from fn ends it early.
 func (c *conn) each(fn func(row) error, sql string, args ...any) error {
-	return c.eachContext(context.Background(), fn, sql, args...)
-}
-
-// eachContext ends with ctx. A connection whose statement was interrupted is not to be used again.
-func (c *conn) eachContext(ctx context.Context, fn func(row) error, sql string, args ...any) (err error) {
 	s, err := c.prepare(sql, args)
 	if err != nil {
 		return err
 	}
-	rows, err := s.raw.QueryContext(ctx, s.args)
-	if err != nil {
-		return explain(err)
-	}
 	s.busy = true
-	defer func() {
-		s.busy = false
-		if e := rows.Close(); err == nil {
-			err = explain(e)
-		}
-	}()
-	if n := len(rows.Columns()); len(s.vals) != n {
-		s.vals = make(row, n)
-	}
+	defer s.reset()
 	for {
-		err := rows.Next(s.vals)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return explain(err)
+		more, err := s.step()
+		if err != nil || !more {
+			return err
 		}
-		if err := fn(s.vals); errors.Is(err, io.EOF) {
+		if err := fn(row{s: s}); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
@@ -139,116 +98,100 @@ func (c *conn) eachContext(ctx context.Context, fn func(row) error, sql string, 
 	}
 }
 
-// prepare finds or makes the statement and fills in its arguments.
+// eachContext is each that ends with ctx. A connection whose statement was interrupted is not to be used again.
+func (c *conn) eachContext(ctx context.Context, fn func(row) error, sql string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	end := c.interruptAt(ctx)
+	defer end()
+	if err := c.each(fn, sql); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	} else {
+		return err
+	}
+}
+
+// prepare finds or makes the statement and binds its arguments.
 func (c *conn) prepare(sql string, args []any) (*statement, error) {
 	s := c.statements[sql]
 	if s == nil {
-		raw, err := c.raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), sql)
+		made, err := c.statement(sql)
 		if err != nil {
-			return nil, explain(err)
+			return nil, err
 		}
-		s = &statement{raw: raw.(prepared), args: make([]driver.NamedValue, len(args))}
+		s = made
 		c.statements[sql] = s
 	}
 	if c.ran != nil {
 		c.ran.Add(1)
 	}
-	if s.busy || len(s.args) != len(args) {
-		return nil, fmt.Errorf("statement in use, or with another number of arguments: %s", sql)
+	if s.busy {
+		return nil, fmt.Errorf("statement in use: %s", sql)
 	}
-	for i, a := range args {
-		s.args[i] = driver.NamedValue{Ordinal: i + 1, Value: value(a)}
-	}
-	return s, nil
+	return s, s.bind(args)
 }
 
-// value turns an argument into one of the driver's types.
-func value(a any) driver.Value {
-	switch v := a.(type) {
-	case ID:
-		return int64(v)
-	case Time:
-		return int64(v)
-	case int:
-		return int64(v)
-	case State:
-		return string(v)
-	case Outcome:
-		return string(v)
-	case bool:
-		if v {
-			return int64(1)
-		}
-		return int64(0)
-	case []byte:
-		if v == nil {
-			return nil
-		}
-	}
-	return a
+// row is the row that a query stands at, or why there is none.
+type row struct {
+	s    *statement
+	err  error
+	only bool // nothing else of the query is wanted
 }
-
-// row is a row's values as the driver gives them.
-type row []driver.Value
 
 // Scan copies the columns into dest; NULL becomes the zero value.
 func (r row) Scan(dest ...any) error {
-	if len(dest) != len(r) {
-		return fmt.Errorf("scan %d columns into %d places", len(r), len(dest))
+	if r.err != nil {
+		return r.err
 	}
-	for i, v := range r {
-		if err := assign(dest[i], v); err != nil {
-			return fmt.Errorf("scan column %d: %w", i, err)
+	if r.only {
+		defer r.s.reset()
+	}
+	if n := int(sqlite3.Xsqlite3_data_count(r.s.tls, r.s.raw)); n != len(dest) {
+		return fmt.Errorf("scan %d columns into %d places", n, len(dest))
+	}
+	for i, d := range dest {
+		if !r.s.fill(d, int32(i)) {
+			return fmt.Errorf("scan column %d: it does not fit into a %s", i, reflect.TypeOf(d))
 		}
 	}
 	return nil
 }
 
-func assign(dest any, v driver.Value) error {
-	n, isInt := v.(int64)
-	s, isText := v.(string)
-	fits := v == nil
+// fill copies a column of the current row into what dest points at; false if it does not fit.
+func (s *statement) fill(dest any, column int32) bool {
+	kind := sqlite3.Xsqlite3_column_type(s.tls, s.raw, column)
+	null := kind == sqlite3.SQLITE_NULL
 	switch d := dest.(type) {
 	case *string:
-		*d, fits = s, fits || isText
+		if *d = ""; kind == sqlite3.SQLITE_TEXT {
+			*d = string(s.text(column))
+		}
+		return null || kind == sqlite3.SQLITE_TEXT
 	case *State:
-		*d, fits = State(s), fits || isText
+		*d = State(s.text(column))
+		return null || kind == sqlite3.SQLITE_TEXT
 	case *Outcome:
-		*d, fits = Outcome(s), fits || isText
+		*d = Outcome(s.text(column))
+		return null || kind == sqlite3.SQLITE_TEXT
 	case *int:
-		*d, fits = int(n), fits || isInt
+		*d = int(s.number(column))
 	case *int64:
-		*d, fits = n, fits || isInt
+		*d = s.number(column)
 	case *ID:
-		*d, fits = ID(n), fits || isInt
+		*d = ID(s.number(column))
 	case *Time:
-		*d, fits = Time(n), fits || isInt
+		*d = Time(s.number(column))
 	case *bool:
-		*d, fits = n != 0, fits || isInt
+		*d = s.number(column) != 0
 	case *[]byte:
-		b, isBlob := v.([]byte)
-		*d, fits = b, fits || isBlob
+		*d = append([]byte(nil), s.blob(column)...)
+		return null || kind == sqlite3.SQLITE_BLOB
 	case *any:
-		*d, fits = v, true
+		*d = s.value(column)
+		return true
 	default:
-		return fmt.Errorf("cannot fill a %T", dest)
+		return false
 	}
-	if !fits {
-		return fmt.Errorf("cannot fill a %T with a %T", dest, v)
-	}
-	return nil
-}
-
-// single is the outcome of a query for one row.
-type single struct {
-	row row
-	err error
-}
-
-// Scan copies the row's columns into dest.
-func (s single) Scan(dest ...any) error {
-	if s.err != nil {
-		return s.err
-	}
-	return s.row.Scan(dest...)
+	return null || kind == sqlite3.SQLITE_INTEGER
 }

@@ -1,11 +1,6 @@
 package store
 
-import (
-	"fmt"
-	"net/url"
-	"path/filepath"
-	"strings"
-)
+import "fmt"
 
 // pragma is a setting of a connection: how it is written, and how SQLite reads it back.
 type pragma struct {
@@ -37,26 +32,29 @@ func readerPragmas() []pragma {
 	}
 }
 
-// open dials a file; mode is SQLite's: "rw", or "ro", which neither makes nor changes it.
+// open dials a file and sets it up; mode: see connect.
 func open(path, mode string, pragmas []pragma) (*conn, error) {
-	q := []string{"mode=" + mode}
-	for _, p := range pragmas {
-		q = append(q, "_pragma="+url.QueryEscape(p.name+"("+p.set+")"))
-	}
-	p := filepath.ToSlash(path)
-	if !strings.HasPrefix(p, "/") { // a Windows drive
-		p = "/" + p
-	}
-	c, err := dial((&url.URL{Scheme: "file", Path: p, RawQuery: strings.Join(q, "&")}).String())
+	c, err := dial(path, mode)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	for _, p := range pragmas {
-		var got any
-		if err := c.one("PRAGMA " + p.name).Scan(&got); err != nil || fmt.Sprint(got) != p.want {
+		if err := c.set(p); err != nil {
 			_ = c.close()
-			return nil, fmt.Errorf("open %s: %s is %v where %s was asked (%v); the file must lie on a local disk", path, p.name, got, p.want, err)
+			return nil, fmt.Errorf("open %s: %w", path, err)
 		}
 	}
 	return c, nil
+}
+
+// set makes a setting and reads it back, since SQLite says nothing of one that it does not know.
+func (c *conn) set(p pragma) error {
+	if err := c.script("PRAGMA " + p.name + " = " + p.set); err != nil {
+		return fmt.Errorf("set %s: %w", p.name, err)
+	}
+	var got any
+	if err := c.one("PRAGMA " + p.name).Scan(&got); err != nil || fmt.Sprint(got) != p.want {
+		return fmt.Errorf("%s is %v where %s was asked (%v); the file must lie on a local disk", p.name, got, p.want, err)
+	}
+	return nil
 }

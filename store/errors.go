@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -30,11 +29,11 @@ var (
 
 // explain gives SQLite's codes that an operator can do something about the words for it.
 func explain(err error) error {
-	e, ok := errors.AsType[*sqlite.Error](err)
+	e, ok := errors.AsType[*fault](err)
 	if !ok {
 		return err
 	}
-	switch e.Code() & 0xff { // the low byte is the primary code
+	switch e.code & 0xff { // the low byte is the primary code
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w, nothing of this was stored: free some space, it goes on by itself (%w)", ErrFull, err)
 	case sqlite3.SQLITE_READONLY:

@@ -8,7 +8,9 @@ import (
 )
 
 // fact is what one method writes, as it sees it inside the writer's transaction: all of it is stored
-// or nothing. It may run only once, and nothing it has found out is true before the write returns.
+// or nothing. It may run twice (see writer), so it begins with what it was given and sets what it finds out
+// anew: it adds to nothing outside and changes nothing that it reads. Nothing of that is true before the
+// write returns.
 type fact struct {
 	*conn
 	writer *writer

@@ -11,7 +11,7 @@ import (
 
 // The limit of pages makes SQLite find the disk full in the middle of a fact.
 func TestFullFileLosesNothingS3(t *testing.T) {
-	s := opened(t)
+	s := openIn(t, t.TempDir())
 	long := strings.Repeat("a long message ", 500)
 	var acknowledged []ID
 	say := func(i int) error {

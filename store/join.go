@@ -9,6 +9,7 @@ import "errors"
 // that is not queued, has begun, asks anew or has a post of its own.
 func (s *Store) JoinTurn(turn ID, now Time) (into ID, was State, err error) {
 	err = s.write(now, func(f *fact) error {
+		into, was = 0, ""
 		t, err := f.turn(turn)
 		if err != nil || t.State != Queued || t.Requests > 0 || t.Supersedes != 0 {
 			return err

@@ -18,7 +18,7 @@ type Memory struct {
 
 const memoryColumns = `m.id, m.bot, m.person, m.text, m.at, m.conversation`
 
-func (m *Memory) scan(r interface{ Scan(...any) error }) error {
+func (m *Memory) scan(r row) error {
 	return r.Scan(&m.ID, &m.Bot, &m.Person, &m.Text, &m.At, &m.Conversation)
 }
 
@@ -89,6 +89,7 @@ func matching(text, operator string) string {
 // there was one.
 func (s *Store) Forget(bot, person string, id ID, shared bool, now Time) (found bool, err error) {
 	err = s.write(now, func(f *fact) error {
+		found = false
 		var m Memory
 		err := m.scan(f.one(`SELECT `+memoryColumns+` FROM memories m WHERE m.id = ? AND m.bot = ? AND (m.person = ? OR ? AND m.person = '')`, id, bot, person, shared))
 		if errors.Is(err, ErrNotFound) {

@@ -24,7 +24,7 @@ const (
 		FROM posts p JOIN turns t ON t.id = p.turn JOIN conversations c ON c.id = p.conversation WHERE p.state <> 'gone'`
 )
 
-func (m *Message) scan(r interface{ Scan(...any) error }) error {
+func (m *Message) scan(r row) error {
 	return r.Scan(&m.ID, &m.Chat, &m.Turn, &m.Role, &m.Kind, &m.Name, &m.Text, &m.At, &m.Edited)
 }
 

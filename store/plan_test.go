@@ -2,11 +2,12 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // reads calls every method that reads with arguments that make it run all of its statements.
@@ -161,6 +162,23 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 	}
 }
 
+// TestNoStatementIsPlannedAnew looks for statements that SQLite has planned again because of the values they
+// were given, which takes longer than most of them run.
+func TestNoStatementIsPlannedAnew(t *testing.T) {
+	s := opened(t)
+	for range 2 {
+		reads(t, s)
+	}
+	writes(t, s)
+	for _, c := range append(s.pool.open, s.writer.conn) {
+		for sql, x := range c.statements {
+			if n := sqlite3.Xsqlite3_stmt_status(c.tls, x.raw, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0); n > 0 {
+				t.Errorf("planned %d times more: %s", n, sql)
+			}
+		}
+	}
+}
+
 func checkPlans(t *testing.T, c *conn) {
 	t.Helper()
 	contains := func(list []string, in string) bool {
@@ -171,7 +189,12 @@ func checkPlans(t *testing.T, c *conn) {
 			continue
 		}
 		if err := c.each(func(r row) error {
-			switch line := fmt.Sprint(r[3]); {
+			var id, parent, unused int
+			var line string
+			if err := r.Scan(&id, &parent, &unused, &line); err != nil {
+				return err
+			}
+			switch {
 			case strings.HasPrefix(line, "SCAN") && !contains(walks, line) && !(line == "SCAN turns" && strings.Contains(sql, "id < ? ORDER BY id DESC LIMIT")):
 				t.Errorf("%s\n  walks: %s", sql, line)
 			case strings.Contains(line, "TEMP B-TREE") && !contains(sorts, sql):

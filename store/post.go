@@ -21,7 +21,7 @@ type Post struct {
 // The text of an answer stands in its turn alone; post p with turn t has it as NULL.
 const postColumns = `p.id, p.turn, p.conversation, p.part, p.kind, coalesce(p.text, t.text), p.state, p.handle, p.until, p.next_try, p.tries, p.created, p.edited, p.error`
 
-func (p *Post) scan(r interface{ Scan(...any) error }) error {
+func (p *Post) scan(r row) error {
 	return r.Scan(&p.ID, &p.Turn, &p.Conversation, &p.Part, &p.Kind, &p.Text, &p.State, &p.Handle, &p.Until, &p.NextTry, &p.Tries, &p.Created, &p.Edited, &p.Error)
 }
 

@@ -28,7 +28,7 @@ type Schedule struct {
 
 const scheduleColumns = `id, name, source, bot, cron, timezone, prompt, target, surface, channel, thread, person, missed, paused, next_at, wait_ms, planned, last, last_turn, made_by`
 
-func (x *Schedule) scan(r interface{ Scan(...any) error }) error {
+func (x *Schedule) scan(r row) error {
 	return r.Scan(&x.ID, &x.Name, &x.Source, &x.Bot, &x.Cron, &x.Timezone, &x.Prompt, &x.Target, &x.Surface, &x.Channel, &x.Thread, &x.Person, &x.Missed,
 		&x.Paused, &x.Next, &x.WaitMS, &x.Planned, &x.Last, &x.LastTurn, &x.MadeBy)
 }
@@ -70,7 +70,9 @@ func (f *fact) addSchedule(x *Schedule) error {
 // SetSchedule makes a bot's own and sets its ID and Name. One that the same call has made before is
 // what x then is, also if it is over. ErrTooMany if limit of its conversation are to come.
 func (s *Store) SetSchedule(x *Schedule, limit int, now Time) error {
+	given := *x
 	return wrap("set schedule", s.write(now, func(f *fact) error {
+		*x = given
 		var was Schedule
 		err := was.scan(f.one(`SELECT `+scheduleColumns+` FROM schedules WHERE made_by = ? AND made_by <> ''`, x.MadeBy))
 		if err == nil {

@@ -20,6 +20,7 @@ type Speech struct {
 // ErrOtherBot: see Admit.
 func (s *Store) Speak(p Speech, now Time) (t Turn, known bool, err error) {
 	err = s.write(now, func(f *fact) error {
+		known = false
 		var was ID
 		err := f.one(`SELECT id FROM events WHERE key = ? AND bot = ?`, p.Key, p.Bot).Scan(&was)
 		if err == nil {

@@ -10,6 +10,7 @@ func (s *Store) SteerTurn(turn ID, now Time) (t Turn, joined []ID, err error) {
 		return t, nil, wrap("look for messages", err)
 	}
 	err = s.write(now, func(f *fact) error {
+		joined = nil
 		if t, err = f.open(turn); err != nil {
 			return err
 		}

@@ -10,10 +10,25 @@ const t0 = Time(1_800_000_000_000)
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// opened is a store in a directory of its own, closed at the end of the test.
+// opened is a store in a directory of its own, closed at the end of the test. Every fact of it runs twice,
+// the first time for nothing: so each test of a fact proves as well that it may (see fact).
 func opened(t testing.TB) *Store {
 	t.Helper()
-	return openIn(t, t.TempDir())
+	s := openIn(t, t.TempDir())
+	s.writer.rehearse = s.writer.undone
+	return s
+}
+
+// undone runs a fact and takes back what it has written.
+func (w *writer) undone(e *entry) {
+	head, rehearse := w.head, w.rehearse
+	_, _ = w.conn.exec("SAVEPOINT rehearsal") // of a full disk the fact itself will tell
+	w.rehearse = nil
+	w.run(e)
+	w.rehearse = rehearse
+	_, _ = w.conn.exec("ROLLBACK TO rehearsal")
+	_, _ = w.conn.exec("RELEASE rehearsal")
+	w.head, e.err, e.panicked = head, nil, nil
 }
 
 func openIn(t testing.TB, dir string) *Store {

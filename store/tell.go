@@ -9,7 +9,7 @@ type Told struct {
 	Gates   []Gate      // gates that this fact closes, moves or opens
 	Usage   []Usage     // counts that limits go by
 	Tokens  *Tokens     // what a request has used
-	Posts   []Post      // new posts (ID 0) and new text for those there are (ID set)
+	Posts   []Post      // new posts (ID 0) and new text for those there are (ID set); they stay as given
 }
 
 // tell writes it for a turn whose row has just been written, and all of it into the log.
@@ -35,8 +35,8 @@ func (f *fact) tell(t *Turn, told Told) error {
 			return wrap("ask for approval", err)
 		}
 	}
-	for i := range told.Posts {
-		if err := f.putPost(t, &told.Posts[i]); err != nil {
+	for _, p := range told.Posts {
+		if err := f.putPost(t, &p); err != nil {
 			return wrap("put post", err)
 		}
 	}

@@ -112,10 +112,9 @@ func (s *Store) CancelSchedule(name, bot, surface, channel, thread string, now T
 	err = s.write(now, func(f *fact) error {
 		n, err := f.exec(`UPDATE schedules SET next_at = 0, planned = ? WHERE name = ? AND bot = ? AND surface = ? AND channel = ? AND thread = ? AND source = 'bot' AND next_at <> 0`,
 			now, name, bot, surface, channel, thread)
-		if err != nil || n == 0 {
+		if found = n > 0; err != nil || !found {
 			return err
 		}
-		found = true
 		return f.changed(object{kind: kindRemoved, name: "schedule/" + name})
 	})
 	return found && err == nil, wrap("cancel schedule", err)

@@ -99,7 +99,7 @@ const turnColumns = `t.id, t.conversation, c.bot, c.surface, c.channel, c.thread
 	t.resumed, t.first_failed, t.attempts, t.requests, t.parks, t.rearm_n, t.rearm_of, t.deaths, c.rearms, t.episode,
 	t.merged_into, t.supersedes, t.model, t.text, t.error, t.calls`
 
-func (t *Turn) scan(r interface{ Scan(...any) error }) error {
+func (t *Turn) scan(r row) error {
 	return r.Scan(&t.ID, &t.Conversation, &t.Bot, &t.Surface, &t.Channel, &t.Thread, &t.Person, &t.Lane, &t.State, &t.Outcome, &t.Version,
 		&t.Created, &t.Spoken, &t.Ended, &t.Messages, &t.RetryAt, &t.Gate, &t.From, &t.MS,
 		&t.Reason.Why, &t.Reason.Class, &t.Reason.Status, &t.Reason.Provider, &t.Reason.Model, &t.Reason.Text,

@@ -2,29 +2,34 @@ package store
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
 
 // writer is the one connection that writes, with group commit:
 //
-//	caller ─ alone ───────────────── leads: BEGIN · its fact · COMMIT ────────────── returns
-//	caller ─ among others ─ queues ┬ as the leader: BEGIN · every queued fact
-//	                               │ in its own SAVEPOINT · COMMIT ─────────────── returns
-//	                               └ woken when the commit with its fact is over ── returns
+//	caller ─ alone ───────────────── leads: BEGIN · its fact · COMMIT ──────────────── returns
+//	caller ─ among others ─ queues ┬ as the leader: BEGIN · every queued fact · COMMIT ─ returns
+//	                               └ woken when the commit with its fact is over ─────── returns
 //
 // So concurrent facts share one fsync, a lone one pays for nothing else, and each caller leads at most
-// once. A fact that fails is rolled back alone and only its caller hears of it; when the COMMIT
-// fails every caller of the batch does, and none of its facts is stored.
+// once. A fact that fails is undone alone and only its caller hears of it. Most fail before they have
+// written anything, and there is nothing to be undone; after one that has, the transaction is rolled back and the
+// others run once more, each in a SAVEPOINT of its own, which is too dear to be made for all of them
+// always. When the COMMIT fails every caller of the batch hears of it, and none of its facts is stored.
 type writer struct {
 	conn *conn
 	ids  *ids
 	news *news
 
 	ran, commits atomic.Int64 // statements, and commits of one fact or several
+
+	rehearse func(*entry) // for tests: called before a fact runs; nil = nothing
 
 	mu      sync.Mutex
 	idle    sync.Cond // leading has become false
@@ -35,6 +40,9 @@ type writer struct {
 
 	head int64 // newest change; belongs to the leader
 }
+
+// good reports a fact that has not failed so far.
+func (e *entry) good() bool { return e.err == nil && e.panicked == nil }
 
 // entry is a caller's fact on its way.
 type entry struct {
@@ -134,11 +142,15 @@ func (w *writer) handOver(done int) {
 // commit runs a batch in one transaction and leaves each entry's outcome in it.
 func (w *writer) commit(batch []*entry) {
 	head := w.head
-	if err := w.transaction(batch); err != nil {
-		w.head = head
-		_, _ = w.conn.exec("ROLLBACK") // SQLite may have done so itself
+	err := w.transaction(batch, w.runAmong)
+	if errors.Is(err, errHalf) && slices.ContainsFunc(batch, (*entry).good) {
+		w.rollback(head)
+		err = w.transaction(batch, w.runApart)
+	}
+	if err != nil {
+		w.rollback(head)
 		for _, e := range batch {
-			if e.err == nil && e.panicked == nil {
+			if e.good() {
 				e.err = err
 			}
 		}
@@ -149,46 +161,76 @@ func (w *writer) commit(batch []*entry) {
 	}
 }
 
-// transaction runs the batch from BEGIN to COMMIT; an error says that nothing is stored.
-func (w *writer) transaction(batch []*entry) error {
+// rollback ends the transaction without a trace; SQLite may have done so itself.
+func (w *writer) rollback(head int64) {
+	w.head = head
+	_, _ = w.conn.exec("ROLLBACK")
+}
+
+// transaction runs those of the batch that have not failed yet, from BEGIN to COMMIT; an error says that
+// nothing is stored.
+func (w *writer) transaction(batch []*entry, run func(*entry) error) error {
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if len(batch) == 1 {
-		if !w.run(batch[0]) {
-			return batch[0].err
+	for _, e := range batch {
+		if !e.good() {
+			continue
 		}
-	} else if err := w.runEach(batch); err != nil {
-		return err
+		if err := run(e); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(batch, (*entry).good) {
+		return errNone
 	}
 	_, err := w.conn.exec("COMMIT")
 	w.commits.Add(1)
 	return err
 }
 
-// runEach runs every fact in a savepoint of its own. An error says that the whole transaction is
-// lost, as when SQLite has rolled it back by itself on a full disk.
-func (w *writer) runEach(batch []*entry) error {
-	for _, e := range batch {
-		head := w.head
-		if _, err := w.conn.exec("SAVEPOINT fact"); err != nil {
-			return err
-		}
-		if !w.run(e) {
-			w.head = head
-			if _, err := w.conn.exec("ROLLBACK TO fact"); err != nil {
-				return cmp.Or(e.err, err)
-			}
-		}
-		if _, err := w.conn.exec("RELEASE fact"); err != nil {
-			return err
+var (
+	errNone = errors.New("none of the facts is to be stored")
+	errHalf = errors.New("a fact has failed half way") // what it has written is to be undone
+)
+
+// runAmong runs a fact without a way back of its own: errHalf if one is needed. Any other error says that
+// the transaction is lost, as when SQLite has rolled it back by itself on a full disk.
+func (w *writer) runAmong(e *entry) error {
+	head, written := w.head, w.conn.written()
+	switch {
+	case w.run(e):
+		return nil
+	case !w.conn.inTransaction():
+		return e.err
+	case w.conn.written() != written:
+		return errHalf
+	}
+	w.head = head
+	return nil
+}
+
+// runApart runs a fact in a savepoint of its own. An error says that the transaction is lost.
+func (w *writer) runApart(e *entry) error {
+	head := w.head
+	if _, err := w.conn.exec("SAVEPOINT fact"); err != nil {
+		return err
+	}
+	if !w.run(e) {
+		w.head = head
+		if _, err := w.conn.exec("ROLLBACK TO fact"); err != nil {
+			return cmp.Or(e.err, err)
 		}
 	}
-	return nil
+	_, err := w.conn.exec("RELEASE fact")
+	return err
 }
 
 // run calls one fact; false if it is to be rolled back.
 func (w *writer) run(e *entry) (good bool) {
+	if w.rehearse != nil {
+		w.rehearse(e)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			e.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())

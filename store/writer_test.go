@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"unsafe"
 
-	"modernc.org/sqlite"
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // stall holds the writer in a fact of its own until the returned function is called; callers that
@@ -17,9 +20,10 @@ import (
 func stall(t *testing.T, s *Store) (release func()) {
 	t.Helper()
 	in, out, over := make(chan struct{}), make(chan struct{}), make(chan error)
+	begun := sync.OnceFunc(func() { close(in) })
 	go func() {
 		over <- s.write(t0, func(*fact) error {
-			close(in)
+			begun()
 			<-out
 			return nil
 		})
@@ -33,7 +37,7 @@ func stall(t *testing.T, s *Store) (release func()) {
 	}
 }
 
-// together runs facts as one batch and returns their errors.
+// together runs facts as one batch, in order, and returns their errors.
 func together(t *testing.T, s *Store, facts ...func() error) []error {
 	t.Helper()
 	release := stall(t, s)
@@ -41,9 +45,9 @@ func together(t *testing.T, s *Store, facts ...func() error) []error {
 	var all sync.WaitGroup
 	for i, do := range facts {
 		all.Go(func() { errs[i] = do() })
-	}
-	for s.writer.waiting() < len(facts) {
-		runtime.Gosched()
+		for s.writer.waiting() <= i {
+			runtime.Gosched()
+		}
 	}
 	release()
 	all.Wait()
@@ -60,12 +64,17 @@ func (w *writer) waiting() int {
 func commits(t *testing.T, s *Store, fail int) *int {
 	t.Helper()
 	n := new(int)
-	s.writer.conn.raw.(sqlite.HookRegisterer).RegisterCommitHook(func() int32 {
+	hook := &struct {
+		f func(*libc.TLS, uintptr) int32
+	}{func(*libc.TLS, uintptr) int32 {
 		if *n++; *n == fail {
 			return 1
 		}
 		return 0
-	})
+	}}
+	c := s.writer.conn
+	sqlite3.Xsqlite3_commit_hook(c.tls, c.db, *(*uintptr)(unsafe.Pointer(hook)), 0)
+	t.Cleanup(func() { runtime.KeepAlive(hook) }) // SQLite has it as a number
 	return n
 }
 
@@ -120,6 +129,44 @@ func TestFailedFactIsRolledBackAlone(t *testing.T) {
 		}
 	}
 	if got := changesAfter(t, s, head); len(got) != 6 { // changesAfter looks for holes
+		t.Errorf("changes %v", got)
+	}
+}
+
+// counted is a fact that counts in runs how often it was run, admits a message and fails with err.
+func counted(s *Store, runs *int, key string, err error) func() error {
+	return func() error {
+		return s.write(t0, func(f *fact) error {
+			*runs++
+			_, failed := f.admit(hello(t0, key, "ada", key))
+			return cmp.Or(failed, err)
+		})
+	}
+}
+
+// A fact that fails before it has written anything costs the others nothing; after one that has written they
+// all run once more, but none that has failed.
+func TestFailedFactLetsTheOthersRunAnew(t *testing.T) {
+	s := openIn(t, t.TempDir())
+	broken := errors.New("broken")
+	var runs [4]int
+	unknown := func() error { return s.RenameChat("nowhere", "x", t0, nil) }
+	errs := together(t, s, counted(s, &runs[0], "a", nil), unknown, counted(s, &runs[1], "b", nil))
+	if errs[0] != nil || !errors.Is(errs[1], ErrNotFound) || errs[2] != nil || runs[0] != 1 || runs[1] != 1 {
+		t.Errorf("%v, runs %v", errs, runs)
+	}
+	runs = [4]int{}
+	errs = together(t, s, counted(s, &runs[0], "c", nil), unknown, counted(s, &runs[1], "d", broken), counted(s, &runs[2], "e", nil), counted(s, &runs[3], "f", broken))
+	if errs[0] != nil || !errors.Is(errs[1], ErrNotFound) || !errors.Is(errs[2], broken) || errs[3] != nil || !errors.Is(errs[4], broken) {
+		t.Errorf("%v", errs)
+	}
+	if runs != [...]int{2, 1, 1, 1} {
+		t.Errorf("runs %v", runs)
+	}
+	if rows := rowsOf(t, s); rows.turns != 4 || rows.conversations != 4 {
+		t.Errorf("%+v", rows)
+	}
+	if got := changesAfter(t, s, 0); len(got) != 12 { // changesAfter looks for holes
 		t.Errorf("changes %v", got)
 	}
 }
