@@ -36,9 +36,10 @@ type writer struct {
 	leading bool
 	closed  bool
 	queue   []*entry
-	callers int // at the last batch: those in it and those that came meanwhile
 
-	head int64 // newest change; belongs to the leader
+	// These belong to the leader.
+	batch []*entry // of the transaction under way, its own first
+	head  int64    // newest change
 }
 
 // good reports a fact that has not failed so far.
@@ -69,20 +70,14 @@ func (w *writer) do(at Time, fn func(*fact) error) error {
 		w.mu.Unlock()
 		return ErrReadOnly
 	}
-	alone := !w.leading && w.callers <= 1
-	if !alone {
-		e.lead = make(chan bool, 1)
-		w.queue = append(w.queue, e)
-	}
+	w.queue = append(w.queue, e)
 	leads := !w.leading
-	w.leading = true
+	if w.leading = true; !leads {
+		e.lead = make(chan bool, 1)
+	}
 	w.mu.Unlock()
-	switch {
-	case alone:
-		w.commit([]*entry{e})
-		w.handOver(1)
-	case leads || <-e.lead:
-		w.leadQueue()
+	if leads || <-e.lead {
+		w.lead()
 	}
 	if e.panicked != nil {
 		panic(e.panicked)
@@ -90,47 +85,35 @@ func (w *writer) do(at Time, fn func(*fact) error) error {
 	return e.err
 }
 
-// patience is how often a leader yields without anybody joining before it begins: some 50 µs, a part
-// of what a commit costs.
-const patience = 200
-
-// gather lets the callers whose facts have just been committed queue their next ones: without it they
-// would form two groups, of which each waits for the other's commit. It waits for as many as there were.
-func (w *writer) gather() {
-	for seen, idle := 0, 0; idle < patience; idle++ {
-		w.mu.Lock()
-		n, enough := len(w.queue), w.callers
-		w.mu.Unlock()
-		if n >= enough {
-			return
-		}
-		if n > seen {
-			seen, idle = n, 0
-		}
-		runtime.Gosched()
-	}
-}
-
-// leadQueue commits what is queued; the leader's own fact is in it.
-func (w *writer) leadQueue() {
-	w.gather()
-	w.mu.Lock()
-	batch := w.queue
-	w.queue = nil
-	w.mu.Unlock()
-	w.commit(batch)
-	for _, e := range batch[1:] {
+// lead commits what is queued; the leader's own fact is the first of it.
+func (w *writer) lead() {
+	w.batch = w.batch[:0]
+	w.take()
+	w.commit()
+	for _, e := range w.batch[1:] {
 		close(e.lead)
 	}
-	w.handOver(len(batch))
+	clear(w.batch)
+	w.handOver()
 }
 
-// handOver makes the longest waiting caller the leader, or lets the next one that comes be it. done is
-// the size of the batch that is over.
-func (w *writer) handOver(done int) {
+// most is how many facts share a commit, so that the first of them is not kept waiting by a stream of others.
+const most = 256
+
+// take moves what is queued into the batch; false if that is nothing, or there is no room.
+func (w *writer) take() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.callers = done + len(w.queue)
+	n := min(len(w.queue), most-len(w.batch))
+	w.batch = append(w.batch, w.queue[:n]...)
+	w.queue = slices.Delete(w.queue, 0, n)
+	return n > 0
+}
+
+// handOver makes the longest waiting caller the leader, or lets the next one that comes be it.
+func (w *writer) handOver() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if len(w.queue) > 0 {
 		w.queue[0].lead <- true
 		return
@@ -140,16 +123,16 @@ func (w *writer) handOver(done int) {
 }
 
 // commit runs a batch in one transaction and leaves each entry's outcome in it.
-func (w *writer) commit(batch []*entry) {
+func (w *writer) commit() {
 	head := w.head
-	err := w.transaction(batch, w.runAmong)
-	if errors.Is(err, errHalf) && slices.ContainsFunc(batch, (*entry).good) {
+	err := w.transaction(w.runAmong)
+	if errors.Is(err, errHalf) && slices.ContainsFunc(w.batch, (*entry).good) {
 		w.rollback(head)
-		err = w.transaction(batch, w.runApart)
+		err = w.transaction(w.runApart)
 	}
 	if err != nil {
 		w.rollback(head)
-		for _, e := range batch {
+		for _, e := range w.batch {
 			if e.good() {
 				e.err = err
 			}
@@ -167,21 +150,24 @@ func (w *writer) rollback(head int64) {
 	_, _ = w.conn.exec("ROLLBACK")
 }
 
-// transaction runs those of the batch that have not failed yet, from BEGIN to COMMIT; an error says that
-// nothing is stored.
-func (w *writer) transaction(batch []*entry, run func(*entry) error) error {
+// transaction runs those of the batch that have not failed yet, from BEGIN to COMMIT, and whatever comes
+// meanwhile: the callers whose facts have just been committed queue their next ones then, and would otherwise
+// form two groups, of which each waits for the other's commit. An error says that nothing is stored.
+func (w *writer) transaction(run func(*entry) error) error {
 	if _, err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	for _, e := range batch {
-		if !e.good() {
-			continue
+	for i, more := 0, true; more; more = w.take() {
+		for ; i < len(w.batch); i++ {
+			if e := w.batch[i]; e.good() {
+				if err := run(e); err != nil {
+					return err
+				}
+			}
 		}
-		if err := run(e); err != nil {
-			return err
-		}
+		runtime.Gosched() // lets who is ready to queue do so
 	}
-	if !slices.ContainsFunc(batch, (*entry).good) {
+	if !slices.ContainsFunc(w.batch, (*entry).good) {
 		return errNone
 	}
 	_, err := w.conn.exec("COMMIT")
