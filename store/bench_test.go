@@ -29,27 +29,28 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// parkable fills a store with n turns whose first request is under way.
-func parkable(b testing.TB, s *Store, n int) []ID {
+// parkable brings turns, numbered from one to before another, to where their first request is under way.
+func parkable(b testing.TB, s *Store, from, to int) (turns []ID) {
 	b.Helper()
-	turns := make([]ID, n)
-	const batch = 500
-	for i := 0; i < n; i += batch {
-		err := s.write(t0, func(f *fact) error {
-			for j := i; j < min(n, i+batch); j++ {
-				out, err := f.admit(hello(t0, fmt.Sprintf("chat%d", j/4), fmt.Sprintf("ada%d", j), fmt.Sprintf("key%d", j)))
-				if err != nil {
-					return err
-				}
-				turns[j] = out.Turn
-				f.must(`UPDATE turns SET state = 'running', requests = 1, attempts = 1, model = 'openai/gpt-5-mini' WHERE id = ?`, out.Turn)
-				f.must(`INSERT INTO attempts (turn, n, send, at, model) VALUES (?, 1, 1, ?, 'openai/gpt-5-mini')`, out.Turn, t0)
+	err := s.write(t0, func(f *fact) error {
+		turns = nil
+		for i := from; i < to; i++ {
+			out, err := f.admit(hello(t0, fmt.Sprintf("chat%d", i/4), fmt.Sprintf("ada%d", i), fmt.Sprintf("key%d", i)))
+			if err == nil {
+				err = f.must(`UPDATE turns SET state = 'running', requests = 1, attempts = 1, model = 'openai/gpt-5-mini' WHERE id = ?`, out.Turn)
 			}
-			return nil
-		})
-		if err != nil {
-			b.Fatal(err)
+			if err == nil {
+				err = f.must(`INSERT INTO attempts (turn, n, send, at, model) VALUES (?, 1, 1, ?, 'openai/gpt-5-mini')`, out.Turn, t0)
+			}
+			if err != nil {
+				return err
+			}
+			turns = append(turns, out.Turn)
 		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
 	return turns
 }
@@ -83,7 +84,8 @@ func callers(tb testing.TB, n, calls int, do func(i int) error) {
 	all.Wait()
 }
 
-// parks lets n callers park calls turns, whose requests have just failed, and returns what it took.
+// parks lets n callers park calls turns, whose requests have just failed, and returns what it took. As many
+// run at once as workers do by default, or as keep the callers busy for a while.
 func parks(tb testing.TB, n, calls int) cost {
 	tb.Helper()
 	s, err := Open(Config{Dir: tb.TempDir()}, quiet())
@@ -91,13 +93,19 @@ func parks(tb testing.TB, n, calls int) cost {
 		tb.Fatal(err)
 	}
 	defer s.Close()
-	turns := parkable(tb, s, calls)
-	return costOf(func() {
-		callers(tb, n, calls, func(i int) error {
-			_, err := s.WaitTurn(parking(turns[i], t0+Time(i)))
-			return err
+	var all cost
+	for i := 0; i < calls; {
+		turns := parkable(tb, s, i, min(calls, i+max(32, 4*n)))
+		c := costOf(func() {
+			callers(tb, n, len(turns), func(j int) error {
+				_, err := s.WaitTurn(parking(turns[j], t0+Time(i+j)))
+				return err
+			})
 		})
-	})
+		all.took, all.cpu = all.took+c.took, all.cpu+c.cpu
+		i += len(turns)
+	}
+	return all
 }
 
 // bareInserts is what SQLite makes of the least there can be: one prepared INSERT in a transaction of
