@@ -42,7 +42,7 @@ func TestStatementsOfAPlainTurn(t *testing.T) {
 	inHouse(t, nil, func(h *house) {
 		h.settled(h.say("ann", "hello"), s(1)) // the first of a day reads what was used up, and makes the conversation
 		got := h.worked(func() { h.say("ann", "hello again") })
-		if want := (store.Work{Read: 8, Written: 29, Commits: 3}); got != want {
+		if want := (store.Work{Read: 4, Written: 29, Commits: 3}); got != want {
 			t.Errorf("%+v, noted are %+v", got, want)
 		}
 	})
@@ -60,7 +60,7 @@ func TestStatementsOfADeliveredTurn(t *testing.T) {
 				h.wait(s(1))
 			})
 		}
-		if want := (store.Work{Read: 15, Written: 37, Commits: 5}); got != want {
+		if want := (store.Work{Read: 11, Written: 37, Commits: 5}); got != want {
 			t.Errorf("%+v, noted are %+v", got, want)
 		}
 	})
@@ -74,7 +74,7 @@ func TestStatementsOfAResumedTurn(t *testing.T) {
 		h.want(id, store.Parked)
 		got := h.worked(func() { h.wait(s(3)) })
 		h.want(id, store.Done)
-		if want := (store.Work{Read: 7, Written: 21, Commits: 2}); got != want {
+		if want := (store.Work{Read: 3, Written: 21, Commits: 2}); got != want {
 			t.Errorf("%+v, noted are %+v", got, want)
 		}
 	})

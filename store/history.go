@@ -1,7 +1,7 @@
 package store
 
 import (
-	"errors"
+	"cmp"
 	"slices"
 )
 
@@ -18,59 +18,79 @@ type Exchange struct {
 	Supersedes ID // the turn that this one takes the place of, with all that came after it
 }
 
-// shown chooses the turns of a history: settled ones and the one under way, without merged ones. What
-// is read with them comes by CROSS JOIN, which keeps SQLite from walking through the other table.
-const shown = `WITH h AS (SELECT id FROM turns WHERE conversation = ? AND id <= ? AND outcome <> 'merged'
-	AND (state = 'done' OR id = ? OR state = 'parked' AND reason_why = 'approval') ORDER BY id DESC LIMIT ?) `
-
 // History reads the exchanges of a conversation up to and with turn, oldest first, at most limit
 // of them; merged turns are left out, since their events stand with the older turn, and so are
-// others that are not done, those aside that wait for a person's word. Everything comes from one snapshot.
+// others that are not done, those aside that wait for a person's word. One query, so all of it is of one moment.
 func (s *Store) History(conversation, turn ID, limit int) (list []Exchange, err error) {
-	err = s.view(func(c *conn) error {
-		list, err = c.exchanges(conversation, turn, limit)
-		if err != nil {
-			return err
-		}
-		at := map[ID]*Exchange{}
-		for i := range list {
-			at[list[i].Turn] = &list[i]
-		}
-		return errors.Join(c.historyEvents(at, conversation, turn, limit), c.historySteps(at, conversation, turn, limit))
+	at := map[ID]*Exchange{}
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var h historyRow
+			if err := h.scan(r); err != nil {
+				return err
+			}
+			if h.of == ofTurn {
+				list = append(list, h.exchange())
+				return nil
+			}
+			if len(at) == 0 { // all turns are there
+				for i := range list {
+					at[list[i].Turn] = &list[i]
+				}
+			}
+			h.addTo(at[h.turn])
+			return nil
+		}, historyQuery, conversation, turn, turn, limit)
 	})
+	slices.Reverse(list)
+	for _, x := range list {
+		slices.SortFunc(x.Events, func(a, b Event) int { return cmp.Compare(a.ID, b.ID) })
+	}
 	return list, wrap("read history", err)
 }
 
-func (c *conn) exchanges(conversation, turn ID, limit int) (list []Exchange, err error) {
-	err = c.each(func(r row) error {
-		var x Exchange
-		err := r.Scan(&x.Turn, &x.Outcome, &x.Person, &x.Messages, &x.Supersedes, &x.Text)
-		list = append(list, x)
-		return err
-	}, shown+`SELECT t.id, t.outcome, t.person, t.messages, t.supersedes, iif(t.outcome = 'answered', t.text, '')
-		FROM h CROSS JOIN turns t WHERE t.id = h.id ORDER BY t.id DESC`, conversation, turn, turn, limit)
-	slices.Reverse(list)
-	return list, err
+// historyQuery reads turns, newest first, and then what belongs to them. h are the turns that are shown: settled
+// ones and the one under way, without merged ones. What is read with them comes by CROSS JOIN, which keeps SQLite
+// from walking through the other table.
+const historyQuery = `WITH h AS MATERIALIZED (SELECT id, outcome, person, messages, supersedes, iif(outcome = 'answered', text, '') AS text
+	FROM turns WHERE conversation = ? AND id <= ? AND outcome <> 'merged'
+		AND (state = 'done' OR id = ? OR state = 'parked' AND reason_why = 'approval') ORDER BY id DESC LIMIT ?)
+	SELECT 0, h.id, h.messages, h.supersedes, h.outcome, h.person, '', h.text, NULL, 0 FROM h
+	UNION ALL SELECT 1, e.turn, e.id, e.at, e.key, e.kind, e.name, e.text, NULL, e.behind FROM h CROSS JOIN events e WHERE e.id = h.id AND e.turn = h.id
+	UNION ALL SELECT 1, e.turn, e.id, e.at, e.key, e.kind, e.name, e.text, NULL, e.behind FROM h CROSS JOIN events e WHERE e.turn = h.id AND e.turn <> e.id
+	UNION ALL SELECT 2, p.turn, p.n, p.at, '', p.kind, '', '', p.body, 0 FROM h CROSS JOIN steps p WHERE p.turn = h.id`
+
+// What a row of it is of.
+const (
+	ofTurn = iota
+	ofEvent
+	ofStep
+)
+
+// historyRow is one row of it: a turn, an event or a step.
+type historyRow struct {
+	of         int
+	turn       ID
+	n, at      int64  // of a turn its messages and whom it supersedes, of an event its id, of a step its number
+	key        string // of a turn its outcome
+	kind       string // of a turn its person
+	name, text string
+	body       []byte
+	behind     int
 }
 
-func (c *conn) historyEvents(at map[ID]*Exchange, conversation, turn ID, limit int) error {
-	return c.each(func(r row) error {
-		var e Event
-		err := r.Scan(&e.ID, &e.Turn, &e.Key, &e.Kind, &e.Name, &e.At, &e.Text, &e.Behind)
-		x := at[e.Turn]
-		x.Events = append(x.Events, e)
-		return err
-	}, shown+`SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text, e.behind FROM h CROSS JOIN events e WHERE e.id = h.id AND e.turn = h.id
-		UNION ALL SELECT e.id, e.turn, e.key, e.kind, e.name, e.at, e.text, e.behind FROM h CROSS JOIN events e WHERE e.turn = h.id AND e.turn <> e.id
-		ORDER BY 1`, conversation, turn, turn, limit)
+func (h *historyRow) scan(r row) error {
+	return r.Scan(&h.of, &h.turn, &h.n, &h.at, &h.key, &h.kind, &h.name, &h.text, &h.body, &h.behind)
 }
 
-func (c *conn) historySteps(at map[ID]*Exchange, conversation, turn ID, limit int) error {
-	return c.each(func(r row) error {
-		var p Step
-		err := r.Scan(&p.Turn, &p.N, &p.Kind, &p.At, &p.Body)
-		x := at[p.Turn]
-		x.Steps = append(x.Steps, p)
-		return err
-	}, shown+`SELECT p.turn, p.n, p.kind, p.at, p.body FROM h CROSS JOIN steps p WHERE p.turn = h.id ORDER BY p.turn, p.n`, conversation, turn, turn, limit)
+func (h *historyRow) exchange() Exchange {
+	return Exchange{Turn: h.turn, Outcome: Outcome(h.key), Text: h.text, Person: h.kind, Messages: int(h.n), Supersedes: ID(h.at)}
+}
+
+func (h *historyRow) addTo(x *Exchange) {
+	if h.of == ofEvent {
+		x.Events = append(x.Events, Event{ID: ID(h.n), Turn: h.turn, Key: h.key, Kind: h.kind, Name: h.name, Text: h.text, At: Time(h.at), Behind: h.behind})
+		return
+	}
+	x.Steps = append(x.Steps, Step{Turn: h.turn, N: int(h.n), Kind: h.kind, At: Time(h.at), Body: h.body})
 }

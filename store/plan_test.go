@@ -148,7 +148,7 @@ var walks = []string{
 }
 
 // sorts are the statements that sort rows limited before, the few of one turn or of a start, or people to be counted.
-var sorts = []string{"ORDER BY 1", "ORDER BY p.turn, p.n", "ORDER BY t.id DESC LIMIT ?", "FROM h CROSS JOIN", "state IN ('running', 'retrying')", "AND source = 'bot' AND next_at <> 0 ORDER BY next_at", "SELECT count(*) FROM (SELECT person"}
+var sorts = []string{"ORDER BY 1", "ORDER BY t.id DESC LIMIT ?", "state IN ('running', 'retrying')", "AND source = 'bot' AND next_at <> 0 ORDER BY next_at", "SELECT count(*) FROM (SELECT person"}
 
 // TestEveryStatementUsesAnIndex asks SQLite for the plan of every statement the store has prepared:
 // with a million rows waiting, none may walk through a table or sort more than it was limited to.
