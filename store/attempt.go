@@ -25,6 +25,9 @@ type Attempt struct {
 // Turn, Send, At and Model stay as BeginRequest has written them.
 type AttemptEnd Attempt
 
+// roomOfAttempt is how many bytes the row of a request has room for, about as many as its end needs.
+const roomOfAttempt = 100
+
 // endAttempt stores how a turn's request ended; ErrNotFound if it has not begun.
 func (f *fact) endAttempt(turn ID, a *AttemptEnd) error {
 	var stated any
@@ -32,7 +35,7 @@ func (f *fact) endAttempt(turn ID, a *AttemptEnd) error {
 		stated = a.StatedMS
 	}
 	n, err := f.exec(`UPDATE attempts SET status = ?, class = ?, stated_ms = ?, wait_ms = ?, wait_from = ?, rung = ?, outcome = ?,
-		request_id = ?, ms = ?, tokens_in = ?, tokens_out = ?, error = ? WHERE turn = ? AND n = ?`,
+		request_id = ?, ms = ?, tokens_in = ?, tokens_out = ?, error = ?, room = NULL WHERE turn = ? AND n = ?`,
 		a.Status, a.Class, stated, a.WaitMS, a.WaitFrom, a.Rung, a.Outcome, a.RequestID, a.MS, a.TokensIn, a.TokensOut, a.Error, turn, a.N)
 	switch {
 	case err != nil:

@@ -44,7 +44,7 @@ func (s *Store) BeginRequest(b Begin) (n int, err error) {
 			attempts = attempts + ?, requests = ?, version = version + 1 WHERE id = ? AND messages = ? AND state <> 'done'`,
 			b.Model, send, made, b.Turn, b.Messages)
 		if err == nil {
-			err = f.must(`INSERT INTO attempts (turn, n, send, at, model) VALUES (?, ?, ?, ?, ?)`, b.Turn, made, b.Send, b.At, b.Model)
+			err = f.must(`INSERT INTO attempts (turn, n, send, at, model, room) VALUES (?, ?, ?, ?, ?, zeroblob(?))`, b.Turn, made, b.Send, b.At, b.Model, roomOfAttempt)
 		}
 		if err == nil && b.Step != nil {
 			err = f.addStep(b.Turn, b.Step)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"modernc.org/sqlite"
 )
 
 // cost is what something took of the clock and of the processors.
@@ -40,7 +42,7 @@ func parkable(b testing.TB, s *Store, from, to int) (turns []ID) {
 				err = f.must(`UPDATE turns SET state = 'running', requests = 1, attempts = 1, model = 'openai/gpt-5-mini' WHERE id = ?`, out.Turn)
 			}
 			if err == nil {
-				err = f.must(`INSERT INTO attempts (turn, n, send, at, model) VALUES (?, 1, 1, ?, 'openai/gpt-5-mini')`, out.Turn, t0)
+				err = f.must(`INSERT INTO attempts (turn, n, send, at, model, room) VALUES (?, 1, 1, ?, 'openai/gpt-5-mini', zeroblob(?))`, out.Turn, t0, roomOfAttempt)
 			}
 			if err != nil {
 				return err
@@ -93,6 +95,9 @@ func parks(tb testing.TB, n, calls int) cost {
 		tb.Fatal(err)
 	}
 	defer s.Close()
+	if _, err := s.WaitTurn(parking(parkable(tb, s, calls, calls+1)[0], t0)); err != nil { // prepares the statements
+		tb.Fatal(err)
+	}
 	var all cost
 	for i := 0; i < calls; {
 		turns := parkable(tb, s, i, min(calls, i+max(32, 4*n)))
@@ -112,6 +117,7 @@ func parks(tb testing.TB, n, calls int) cost {
 // its own, in a file with the same settings.
 func bareInserts(tb testing.TB, calls int) cost {
 	tb.Helper()
+	_, _ = sqlite.Fdatasync(true) // as Open does
 	c, err := open(filepath.Join(tb.TempDir(), "bare.db"), "rwc", writerPragmas("full"))
 	if err != nil {
 		tb.Fatal(err)
@@ -129,47 +135,64 @@ func bareInserts(tb testing.TB, calls int) cost {
 	})
 }
 
-// parkFigures are what parks cost against bare INSERTs, measured in turns; above 1 a park is faster, or
-// needs more.
+// parkers are by how many callers parks are measured.
+var parkers = [...]int{1, 16, 64}
+
+// parkFigures are what parks cost, by how many callers, and bare INSERTs before each and after: what else the machine
+// does comes to both.
 type parkFigures struct {
-	speed map[int]float64 // by how many callers: parks a second over INSERTs a second
-	cpu   float64         // of 16 callers: processor time of a park over that of an INSERT
+	bare  [len(parkers) + 1]cost
+	parks [len(parkers)]cost
 }
 
-// measureParks makes one round; the order keeps what else the machine does from one side only.
-func measureParks(tb testing.TB, calls int) parkFigures {
-	f := parkFigures{speed: map[int]float64{}}
-	for _, n := range []int{1, 16, 64} {
-		bare := bareInserts(tb, calls)
-		park := parks(tb, n, calls)
-		f.speed[n] = bare.took.Seconds() / park.took.Seconds()
-		if n == 16 {
-			f.cpu = park.cpu.Seconds() / bare.cpu.Seconds()
-		}
+func measureParks(tb testing.TB, calls int) (f parkFigures) {
+	f.bare[0] = bareInserts(tb, calls)
+	for i, n := range parkers {
+		f.parks[i] = parks(tb, n, calls)
+		f.bare[i+1] = bareInserts(tb, calls)
 	}
 	return f
 }
 
+// beside is what as many bare INSERTs cost around the parks by parkers[i] callers.
+func (f *parkFigures) beside(i int) cost {
+	return cost{(f.bare[i].took + f.bare[i+1].took) / 2, (f.bare[i].cpu + f.bare[i+1].cpu) / 2}
+}
+
+// speed is how many parks there are in the time of one bare INSERT.
+func (f *parkFigures) speed(i int) float64 {
+	return f.beside(i).took.Seconds() / f.parks[i].took.Seconds()
+}
+
+// processor is how much of a bare INSERT's processor time a park needs.
+func (f *parkFigures) processor(i int) float64 {
+	return f.parks[i].cpu.Seconds() / f.beside(i).cpu.Seconds()
+}
+
+// medianOf is the median of a figure over rounds.
+func medianOf(rounds []parkFigures, of func(*parkFigures) float64) float64 {
+	var all []float64
+	for _, f := range rounds {
+		all = append(all, of(&f))
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
 // BenchmarkPark is a turn's park with the end of its request, as the engine writes it, synced, against a
-// bare INSERT: as ratios, the median of five rounds of 500 each.
+// bare INSERT: as ratios, the median of five rounds of 512 each.
 func BenchmarkPark(b *testing.B) {
 	for b.Loop() {
 		var rounds []parkFigures
 		for range 5 {
-			rounds = append(rounds, measureParks(b, 500))
+			rounds = append(rounds, measureParks(b, 512))
 		}
-		median := func(of func(parkFigures) float64) float64 {
-			var all []float64
-			for _, f := range rounds {
-				all = append(all, of(f))
-			}
-			slices.Sort(all)
-			return all[len(all)/2]
+		for i, n := range parkers {
+			b.ReportMetric(medianOf(rounds, func(f *parkFigures) float64 { return f.speed(i) }), fmt.Sprintf("x-with-%d", n))
 		}
-		for _, n := range []int{1, 16, 64} {
-			b.ReportMetric(median(func(f parkFigures) float64 { return f.speed[n] }), fmt.Sprintf("x-with-%d", n))
-		}
-		b.ReportMetric(median(func(f parkFigures) float64 { return f.cpu }), "x-cpu-with-16")
+		b.ReportMetric(medianOf(rounds, func(f *parkFigures) float64 { return f.processor(1) }), "x-cpu-with-16")
+		b.ReportMetric(medianOf(rounds, func(f *parkFigures) float64 { return float64(f.parks[2].cpu.Microseconds()) / 512 }), "cpu-µs/park-with-64")
+		b.ReportMetric(medianOf(rounds, func(f *parkFigures) float64 { return float64(f.bare[0].took.Microseconds()) / 512 }), "µs/INSERT")
 	}
 }
 

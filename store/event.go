@@ -226,11 +226,14 @@ func (f *fact) takeIn(a Admission, out *Admitted) error {
 	return f.must(`UPDATE turns SET messages = messages + 1, spoken = ?, version = version + 1 WHERE id = ? AND state <> 'done'`, a.At, out.Into)
 }
 
+// roomOfTurn is how many bytes the row of a turn has room for, about as many as a wait needs.
+const roomOfTurn = 200
+
 // admitTurn writes the event and its own turn, which is done at once if another took the event in.
 func (f *fact) admitTurn(a Admission, out Admitted) error {
-	state, outcome, ended, answers := Queued, Outcome(""), Time(0), out.Turn
+	state, outcome, ended, answers, room := Queued, Outcome(""), Time(0), out.Turn, roomOfTurn
 	if out.Into != 0 {
-		state, outcome, ended, answers = Done, Merged, max(a.At, 1), out.Into
+		state, outcome, ended, answers, room = Done, Merged, max(a.At, 1), out.Into, 0
 		if out.Into == a.RepeatOf {
 			a.Text = ""
 		}
@@ -238,8 +241,8 @@ func (f *fact) admitTurn(a Admission, out Admitted) error {
 	err := f.must(`INSERT INTO events (id, turn, bot, key, kind, name, at, text, behind) VALUES (?, ?, ?, ?, ?, ?, ?, ?, `+behind+`)`,
 		out.Turn, answers, a.Bot, a.Key, a.Kind, a.Name, a.At, a.Text, answers)
 	if err == nil {
-		err = f.must(`INSERT INTO turns (id, conversation, person, lane, state, outcome, created, spoken, ended, merged_into, supersedes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			out.Turn, out.Conversation, a.Person, a.Lane, state, outcome, a.At, a.At, ended, out.Into, a.Supersedes)
+		err = f.must(`INSERT INTO turns (id, conversation, person, lane, state, outcome, created, spoken, ended, merged_into, supersedes, room) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, zeroblob(?))`,
+			out.Turn, out.Conversation, a.Person, a.Lane, state, outcome, a.At, a.At, ended, out.Into, a.Supersedes, room)
 	}
 	if err == nil {
 		err = f.changed(object{kind: kindMessage, id: out.Turn})

@@ -56,7 +56,7 @@ func (f *fact) join(t Turn, into ID) error {
 		err = f.must(`UPDATE turns SET messages = messages + ?, spoken = max(spoken, ?), version = version + 1 WHERE id = ? AND state <> 'done'`, t.Messages, t.Spoken, into)
 	}
 	if err == nil {
-		err = f.must(`UPDATE turns SET state = 'done', outcome = 'merged', ended = ?, merged_into = ?, version = version + 1 WHERE id = ? AND state = 'queued'`,
+		err = f.must(`UPDATE turns SET state = 'done', outcome = 'merged', ended = ?, merged_into = ?, room = NULL, version = version + 1 WHERE id = ? AND state = 'queued'`,
 			max(f.at, 1), into, t.ID)
 	}
 	for _, id := range taken {

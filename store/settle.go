@@ -51,7 +51,7 @@ func (f *fact) settle(done *Turn, t Settled) error {
 	err := f.must(`UPDATE turns SET state = 'done', outcome = ?, ended = ?, text = ?, error = ?,
 		retry_at = 0, gate = '', wait_from = '', wait_ms = 0, resumed = '', rearm_n = 0, rearm_of = 0, episode = NULL,
 		reason_why = ?, reason_class = ?, reason_status = ?, reason_provider = ?, reason_model = ?, reason_text = ?,
-		version = ? WHERE id = ? AND messages = ? AND state <> 'done'`,
+		version = ?, room = NULL WHERE id = ? AND messages = ? AND state <> 'done'`,
 		done.Outcome, done.Ended, done.Text, done.Error,
 		done.Reason.Why, done.Reason.Class, done.Reason.Status, done.Reason.Provider, done.Reason.Model, done.Reason.Text,
 		done.Version, done.ID, done.Messages)

@@ -47,3 +47,52 @@ func TestSizeOfAFinishedTurn(t *testing.T) {
 		t.Errorf("%d bytes", each)
 	}
 }
+
+// A park writes the page of its turn, of its request, of the log of changes and of two indices. Rows that must grow
+// for it, in pages full of others, would make it a third more: see roomOfTurn.
+func TestPagesOfAPark(t *testing.T) {
+	const frame = 24 + 4096
+	s := openIn(t, t.TempDir())
+	log := func() int64 {
+		info, err := os.Stat(s.path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	const rounds, turns = 8, 32
+	var alone, together int64
+	for i := range rounds * 2 {
+		ids := parkable(t, s, i*turns, (i+1)*turns)
+		began := log()
+		if i%2 == 0 {
+			for j, id := range ids {
+				if _, err := s.WaitTurn(parking(id, t0+Time(j))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			alone += log() - began
+			continue
+		}
+		err := s.write(t0, func(f *fact) error {
+			for j, id := range ids {
+				if err := f.wait(new(Turn), parking(id, t0+Time(j))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		together += log() - began
+	}
+	each, all := float64(alone)/frame/rounds/turns, float64(together)/frame/rounds
+	t.Logf("%.2f pages for one, %.1f for %d in one commit", each, all, turns)
+	if each < 5 || each > 5.25 {
+		t.Errorf("a park writes %.2f pages, want 5.0 to 5.25", each)
+	}
+	if all > 13 {
+		t.Errorf("%d parks in one commit write %.1f pages, want at most 13", turns, all)
+	}
+}

@@ -22,36 +22,36 @@ type Waiting struct {
 // is, if it is done (P10), which writes nothing.
 func (s *Store) WaitTurn(w Waiting) (Turn, error) {
 	var t Turn
-	err := s.write(w.At, func(f *fact) (err error) {
-		if t, err = f.openCore(w.Turn); err != nil {
-			return err
-		}
-		t.State, t.Wait, t.Reason, t.Resumed, t.FirstFailed = w.State, w.Wait, w.Reason, w.Resumed, w.FirstFailed
-		t.RearmN, t.RearmOf, t.Episode = w.RearmN, w.RearmOf, w.Episode
-		t.Version++
-		if w.Park {
-			t.Parks++
-		}
-		err = f.must(`UPDATE turns SET state = ?, retry_at = ?, gate = ?, wait_from = ?, wait_ms = ?,
-			reason_why = ?, reason_class = ?, reason_status = ?, reason_provider = ?, reason_model = ?, reason_text = ?,
-			resumed = ?, first_failed = ?, parks = ?, rearm_n = ?, rearm_of = ?, episode = ?, version = ? WHERE id = ? AND state <> 'done'`,
-			t.State, t.RetryAt, t.Gate, t.From, t.MS,
-			t.Reason.Why, t.Reason.Class, t.Reason.Status, t.Reason.Provider, t.Reason.Model, t.Reason.Text,
-			t.Resumed, t.FirstFailed, t.Parks, t.RearmN, t.RearmOf, t.Episode, t.Version, t.ID)
-		if err != nil {
-			return err
-		}
-		if w.State == Rearming {
-			if err := f.countRearms(&t, w.RearmN); err != nil {
-				return err
-			}
-		}
-		if err := f.tell(&t, w.Told); err != nil {
-			return err
-		}
-		return f.atGate(&t)
-	})
+	err := s.write(w.At, func(f *fact) error { return f.wait(&t, w) })
 	return outcome("let turn wait", t, err)
+}
+
+func (f *fact) wait(t *Turn, w Waiting) (err error) {
+	if *t, err = f.openCore(w.Turn); err != nil {
+		return err
+	}
+	t.State, t.Wait, t.Reason, t.Resumed, t.FirstFailed = w.State, w.Wait, w.Reason, w.Resumed, w.FirstFailed
+	t.RearmN, t.RearmOf, t.Episode = w.RearmN, w.RearmOf, w.Episode
+	t.Version++
+	if w.Park {
+		t.Parks++
+	}
+	err = f.must(`UPDATE turns SET state = ?, retry_at = ?, gate = ?, wait_from = ?, wait_ms = ?,
+		reason_why = ?, reason_class = ?, reason_status = ?, reason_provider = ?, reason_model = ?, reason_text = ?,
+		resumed = ?, first_failed = ?, parks = ?, rearm_n = ?, rearm_of = ?, episode = ?, version = ?, room = NULL WHERE id = ? AND state <> 'done'`,
+		t.State, t.RetryAt, t.Gate, t.From, t.MS,
+		t.Reason.Why, t.Reason.Class, t.Reason.Status, t.Reason.Provider, t.Reason.Model, t.Reason.Text,
+		t.Resumed, t.FirstFailed, t.Parks, t.RearmN, t.RearmOf, t.Episode, t.Version, t.ID)
+	if err == nil && w.State == Rearming {
+		err = f.countRearms(t, w.RearmN)
+	}
+	if err == nil {
+		err = f.tell(t, w.Told)
+	}
+	if err == nil {
+		err = f.atGate(t)
+	}
+	return err
 }
 
 // countRearms stores how many re-arms a turn's conversation has had in a row (R5).
