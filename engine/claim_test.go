@@ -37,7 +37,7 @@ func TestRowsOfOneMomentAreReadTogetherP8(t *testing.T) {
 		for _, id := range ids {
 			h.want(id, store.Done)
 		}
-		if want := int64(1 + turns*6); got.Read != want { // each reads its history and its notice
+		if want := int64(1 + turns*2); got.Read != want { // each reads its history and its notice
 			t.Errorf("%d reads, want %d", got.Read, want)
 		}
 	})
