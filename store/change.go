@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -164,6 +165,13 @@ func (s *Store) Changes(after int64, limit int) (list []Change, err error) {
 // PruneChanges deletes the oldest changes as far as they were made before a moment, at most limit.
 // The newest always stays: it keeps the count.
 func (s *Store) PruneChanges(before Time, limit int) (n int, err error) {
+	var oldest Time
+	err = s.read(func(c *conn) error { return c.one(`SELECT at FROM changes ORDER BY seq LIMIT 1`).Scan(&oldest) })
+	if errors.Is(err, ErrNotFound) || err == nil && oldest >= before {
+		return 0, nil
+	} else if err != nil {
+		return 0, wrap("prune changes", err)
+	}
 	err = s.write(before, func(f *fact) error {
 		var cut int64
 		err := f.each(func(r row) error {

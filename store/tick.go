@@ -123,6 +123,13 @@ func (s *Store) CancelSchedule(name, bot, surface, channel, thread string, now T
 // PruneSchedules deletes bots' own that have been over since before a moment, at most limit. They are
 // kept for a while, so that a call that is made again finds what it has set.
 func (s *Store) PruneSchedules(before Time, limit int) (n int, err error) {
+	var any bool
+	err = s.read(func(c *conn) error {
+		return c.one(`SELECT EXISTS (SELECT 1 FROM schedules WHERE next_at = 0 AND source = 'bot' AND planned < ?)`, before).Scan(&any)
+	})
+	if err != nil || !any {
+		return 0, wrap("prune schedules", err)
+	}
 	err = s.write(before, func(f *fact) error {
 		n, err = f.exec(`DELETE FROM schedules WHERE id IN (SELECT id FROM schedules WHERE next_at = 0 AND source = 'bot' AND planned < ? ORDER BY planned LIMIT ?)`, before, limit)
 		return err

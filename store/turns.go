@@ -109,18 +109,13 @@ func (c *conn) counts() (map[State]int64, error) {
 	if err := c.one(`SELECT count(*) FROM turns`).Scan(&rest); err != nil {
 		return nil, err
 	}
-	counts, few := map[State]int64{}, rest/16+1
-	var many []State
-	for _, state := range []State{Queued, Running, Retrying, Rearming, Owed, Parked, Done} {
-		n, err := c.countUpTo(state, few)
-		if err != nil {
-			return nil, err
-		}
-		if n == few {
-			many = append(many, state)
-			continue
-		}
-		counts[state], rest = n, rest-n
+	few := rest/16 + 1
+	counts, many, err := c.countFew(few)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range counts {
+		rest -= n
 	}
 	for i, state := range many {
 		counts[state] = rest
@@ -134,6 +129,29 @@ func (c *conn) counts() (map[State]int64, error) {
 	}
 	maps.DeleteFunc(counts, func(_ State, n int64) bool { return n == 0 })
 	return counts, nil
+}
+
+// countFew counts the turns in each state, as far as they are fewer than limit; many are the other states.
+func (c *conn) countFew(limit int64) (counts map[State]int64, many []State, err error) {
+	const each = `(SELECT count(*) FROM (SELECT 1 FROM turns WHERE state = ? LIMIT ?))`
+	states := []State{Queued, Running, Retrying, Rearming, Owed, Parked, Done}
+	var args, into []any
+	n := make([]int64, len(states))
+	for i, state := range states {
+		args, into = append(args, state, limit), append(into, &n[i])
+	}
+	if err := c.one(`SELECT `+strings.Repeat(each+`, `, len(states)-1)+each, args...).Scan(into...); err != nil {
+		return nil, nil, err
+	}
+	counts = map[State]int64{}
+	for i, state := range states {
+		if n[i] < limit {
+			counts[state] = n[i]
+		} else {
+			many = append(many, state)
+		}
+	}
+	return counts, many, nil
 }
 
 // countUpTo counts the turns in a state, at most limit.
