@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -64,18 +63,16 @@ func (m *simModels) play(model string, words ...string) {
 	m.plays[model], m.at[model] = words, 0
 }
 
-// Prepare fixes the messages as JSON.
+// Prepare fixes what is asked: "ROOM LABEL LABEL …".
 func (m *simModels) Prepare(r llm.Request) (llm.Prepared, error) {
-	b, err := json.Marshal(r.Messages)
-	return llm.Prepared{Model: r.Model, Body: b}, err
+	labels, room := asked(r.Messages)
+	return llm.Prepared{Model: r.Model, Body: []byte(strings.Join(append([]string{room}, labels...), " "))}, nil
 }
 
 var simLabel = regexp.MustCompile(`\bm\d+ in \S+`)
 
-// asked reads from the end of a request which messages it answers.
-func asked(body []byte) (labels []string, room string) {
-	var ms []llm.Message
-	_ = json.Unmarshal(body, &ms) // as Prepare has written it
+// asked reads from the end of a request which messages it answers, and the room of the last one.
+func asked(ms []llm.Message) (labels []string, room string) {
 	from := 0
 	for i, msg := range ms {
 		if msg.Role == "assistant" && len(msg.Calls) == 0 {
@@ -124,7 +121,8 @@ func (m *simModels) begin(p llm.Prepared) (*simRequest, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := &simRequest{model: m.name + "/" + p.Model, wall: m.sim.now(), sent: time.Now()}
-	r.labels, r.room = asked(p.Body)
+	words := strings.Split(string(p.Body), " ")
+	r.room, r.labels = words[0], words[1:]
 	for other := range m.live {
 		if other.room == r.room && r.room != "" {
 			m.sim.fault("two at once", "%s is asked for %v while it answers %v of the same conversation", r.model, r.labels, other.labels)
@@ -145,10 +143,9 @@ func (m *simModels) begin(p llm.Prepared) (*simRequest, string) {
 	if _, own := m.plays[which]; !own {
 		which = ""
 	}
-	words := m.plays[which]
 	r.word = "ok"
-	if len(words) > 0 {
-		r.word = words[m.at[which]%len(words)]
+	if plays := m.plays[which]; len(plays) > 0 {
+		r.word = plays[m.at[which]%len(plays)]
 		m.at[which]++
 	}
 	if n := m.within(r, time.Second); n > hammering {

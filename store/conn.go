@@ -21,8 +21,8 @@ type conn struct {
 }
 
 // dial opens a connection.
-func dial(path, mode string) (*conn, error) {
-	h, err := connect(path, mode)
+func dial(path, mode, vfs string) (*conn, error) {
+	h, err := connect(path, mode, vfs)
 	if err != nil {
 		return nil, err
 	}

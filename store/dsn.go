@@ -34,7 +34,12 @@ func readerPragmas() []pragma {
 
 // open dials a file and sets it up; mode: see connect.
 func open(path, mode string, pragmas []pragma) (*conn, error) {
-	c, err := dial(path, mode)
+	return openThrough("", path, mode, pragmas)
+}
+
+// openThrough is open by one of SQLite's ways to files (sqlite.org/vfs.html); "" is the usual one.
+func openThrough(vfs, path, mode string, pragmas []pragma) (*conn, error) {
+	c, err := dial(path, mode, vfs)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}

@@ -28,8 +28,9 @@ type fault struct {
 
 func (f *fault) Error() string { return fmt.Sprintf("%s (%d)", f.text, f.code) }
 
-// connect opens a file; mode is "ro", which neither makes nor changes it, "rw", or "rwc", which makes it.
-func connect(path, mode string) (*handle, error) {
+// connect opens a file; mode is "ro", which neither makes nor changes it, "rw", or "rwc", which makes it. vfs is
+// SQLite's way to files, "" the usual one.
+func connect(path, mode, vfs string) (*handle, error) {
 	flags := int32(sqlite3.SQLITE_OPEN_READONLY)
 	switch mode {
 	case "rw":
@@ -44,9 +45,17 @@ func connect(path, mode string) (*handle, error) {
 		return nil, err
 	}
 	defer libc.Xfree(h.tls, name)
+	way := uintptr(0)
+	if vfs != "" {
+		if way, err = libc.CString(vfs); err != nil {
+			h.tls.Close()
+			return nil, err
+		}
+		defer libc.Xfree(h.tls, way)
+	}
 	var rc int32
 	h.db = h.made(func(out uintptr) {
-		rc = sqlite3.Xsqlite3_open_v2(h.tls, name, out, flags|sqlite3.SQLITE_OPEN_NOMUTEX, 0)
+		rc = sqlite3.Xsqlite3_open_v2(h.tls, name, out, flags|sqlite3.SQLITE_OPEN_NOMUTEX, way)
 	})
 	if rc == sqlite3.SQLITE_OK {
 		rc = sqlite3.Xsqlite3_extended_result_codes(h.tls, h.db, 1)

@@ -103,7 +103,7 @@ func (s *Store) openWriter(synchronous string) error {
 		return err
 	}
 	wal, err := os.Stat(s.path + "-wal")
-	s.unclean = err == nil && wal.Size() > 0 // SQLite deletes it when the last connection closes
+	s.unclean = err == nil && wal.Size() > 0 && s.kept == nil // SQLite deletes it when the last connection closes
 	c, err := s.dial("rw", writerPragmas(synchronous))
 	if err != nil {
 		return err
@@ -161,11 +161,10 @@ func (s *Store) dial(mode string, pragmas []pragma) (*conn, error) {
 	if c := s.kept.take(mode); c != nil {
 		return c, nil
 	}
-	c, err := open(s.path, mode, pragmas)
-	if err == nil {
-		c.mode, c.kept = mode, s.kept
+	if s.kept != nil {
+		return s.kept.open(mode, pragmas)
 	}
-	return c, err
+	return open(s.path, mode, pragmas)
 }
 
 // look reads what is kept in memory, and the first due turn, as a first sign that the file is whole.

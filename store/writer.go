@@ -236,9 +236,9 @@ func (w *writer) close() error {
 	for w.leading {
 		w.idle.Wait()
 	}
-	if w.conn.kept == nil { // no more patience than this with a reader in another process
-		_ = w.conn.script("PRAGMA busy_timeout = 200")
+	if w.conn.kept == nil {
+		_ = w.conn.script("PRAGMA busy_timeout = 200")        // no more patience than this with a reader in another process
+		_, _ = w.conn.exec("PRAGMA wal_checkpoint(TRUNCATE)") // closing would do it too, unless such a reader keeps the file open
 	}
-	_, _ = w.conn.exec("PRAGMA wal_checkpoint(TRUNCATE)") // closing would do it too, unless such a reader keeps the file open
 	return w.conn.leave()
 }
