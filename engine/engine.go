@@ -94,11 +94,13 @@ type Engine struct {
 	sched     schedule
 	timers    map[store.ID]held
 	windowEnd store.Time // rows due up to here are in timers
+	swept     lastSweep
+	counted   int64 // the store's head when who waits at gates was counted last
 	gates     map[string]*gate
 	gateList  []*gate // by the number their wheel entries carry
 	services  map[string]*service
 	tally     tally
-	lines     map[string]SurfaceShape
+	lines     []SurfaceShape
 	windows   map[string]windowSeen  // by PROVIDER/MODEL
 	cramped   map[string]bool        // bots whose instructions and tools leave little room: told once
 	open      map[string]store.Alert // alerts not cleared, by "KIND|SUBJECT"
@@ -126,18 +128,19 @@ func New(p Parts) (*Engine, error) {
 	}
 	e := &Engine{
 		Parts: p, surfaces: map[string]Surface{}, wheel: wheel.New(wheel.Config{Wall: p.Wall}), sched: newSchedule(p.Config.Workers),
-		timers: map[store.ID]held{}, lines: map[string]SurfaceShape{}, windows: map[string]windowSeen{}, cramped: map[string]bool{}, open: map[string]store.Alert{}, streak: map[string]int{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
-		ready: errors.New("timers are not loaded yet"),
+		timers: map[store.ID]held{}, windows: map[string]windowSeen{}, cramped: map[string]bool{}, open: map[string]store.Alert{}, streak: map[string]int{}, gates: map[string]*gate{}, services: map[string]*service{}, tally: newTally(),
+		swept: lastSweep{head: -1}, ready: errors.New("timers are not loaded yet"),
 	}
 	for _, s := range p.Surfaces {
 		if e.surfaces[s.Name()] != nil {
 			return nil, fmt.Errorf("two surfaces are named %s; give one of them a name", s.Name())
 		}
 		e.surfaces[s.Name()] = s
-		e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: "connecting", Since: e.now(), lost: e.now()}
+		line := SurfaceShape{Name: s.Name(), State: "connecting", Since: e.now(), lost: e.now()}
 		if s.Traits().Local {
-			e.lines[s.Name()] = SurfaceShape{Name: s.Name(), State: "connected", Since: e.now()}
+			line.State, line.lost = "connected", 0
 		}
+		e.lines = append(e.lines, line)
 	}
 	e.Tools = e.withBuiltins(p.Tools)
 	e.SetBots(p.Bots)

@@ -279,6 +279,7 @@ func (e *Engine) clampGates(now store.Time) {
 // forgetClosings drops the ends that are past, so that a clock that goes back later does not bring
 // them back. Engine.mu is held.
 func (e *Engine) forgetClosings(now time.Time) {
+	wall := store.At(now)
 	for _, g := range e.gateList {
 		if rec := &g.rec.Gate; !rec.HoldUntil.After(now) {
 			rec.HoldUntil, rec.HoldFor = time.Time{}, 0
@@ -286,7 +287,7 @@ func (e *Engine) forgetClosings(now time.Time) {
 		if rec := &g.rec.Gate; !rec.DownUntil.After(now) {
 			rec.DownUntil = time.Time{}
 		}
-		if g.ofModel() && g.row.Until <= store.At(now) {
+		if g.ofModel() && g.row.Until <= wall {
 			g.row.Why, g.row.Until, g.row.WaitMS = "", 0, 0
 		}
 	}

@@ -9,6 +9,9 @@ func (e *Engine) joinOlder(r *run, t *store.Turn) (bool, error) {
 	if !e.Config.Merge || t.State != store.Queued || t.Requests > 0 || t.Supersedes != 0 || r.by == "operator" {
 		return false, nil
 	}
+	if e.nobodyWaits() { // one of its own conversation is counted: it had that until then
+		return false, nil
+	}
 	if older, err := e.Store.OlderWaits(t.Conversation, t.ID, t.Person); err != nil || !older {
 		return false, err
 	}

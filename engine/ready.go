@@ -39,7 +39,7 @@ func (e *Engine) Ready() error {
 		return err
 	}
 	if time.Since(looked) >= lookEvery {
-		if err := e.look(); err != nil {
+		if err := e.lookForIdle(); err != nil {
 			return fmt.Errorf("turns cannot be read: %w", err)
 		}
 	}
@@ -53,8 +53,18 @@ func (e *Engine) Ready() error {
 	return nil
 }
 
-// quiet reports that memory knows of no turn that could run now, and that the store has none that it
-// does not know.
+// lookForIdle looks whether turns are left lying. Where memory knows of none that could run now, it is enough
+// that the store has none that memory does not know, which is less to read, and often has been read before.
+func (e *Engine) lookForIdle() error {
+	if e.quiet() {
+		if known, err := e.allKnown(); known || err != nil {
+			return err
+		}
+	}
+	return e.look()
+}
+
+// quiet reports that memory knows of no turn that could run now.
 func (e *Engine) quiet() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,11 +80,22 @@ func (e *Engine) quiet() bool {
 	return !slices.ContainsFunc(e.gateList, func(g *gate) bool { return g.rows > 0 && e.room(g, now) > 0 })
 }
 
-// forgetIdle notes that no turn stood ready.
-func (e *Engine) forgetIdle() {
+// allKnown reports that the store has no turn that could run now but those that memory knows, and notes it.
+func (e *Engine) allKnown() (bool, error) {
+	now := e.now()
+	found, err := e.dueUntil(now.Add(window))
+	if err != nil || found.Queued || len(found.Due) == batch {
+		return false, err
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for _, r := range found.Due {
+		if _, held := e.timers[r.Turn]; !held && r.RetryAt <= now {
+			return false, nil
+		}
+	}
 	e.ledger = ledger{looked: time.Now()}
+	return true, nil
 }
 
 // look finds the turns that could run now, by the store, and leaves out those that memory has an

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,11 +110,11 @@ func (e *Engine) replan(now store.Time) {
 			k.Next, k.WaitMS = due(r, 0, now)
 			err = e.pass(k, "the clock was put back")
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, store.ErrMoved) {
 			e.Log.Error("plan a schedule anew", "schedule", s.Name, "err", err)
 		}
 	}
-	e.ticks.poke()
+	e.replanned()
 }
 
 // Schedules reads what the clock sends: the config's schedules and what bots have set for themselves, by name.
@@ -171,7 +172,7 @@ func (e *Engine) PauseSchedule(ctx context.Context, name string, paused bool, c 
 		return err
 	}
 	e.Log.Info("schedule paused", "schedule", name, "paused", paused)
-	e.ticks.poke()
+	e.replanned()
 	return nil
 }
 
@@ -183,6 +184,6 @@ func (e *Engine) DeleteSchedule(ctx context.Context, name string, c *store.Comma
 	if err := e.Store.DeleteSchedule(name, e.now(), c); err != nil {
 		return err
 	}
-	e.ticks.poke()
+	e.replanned()
 	return nil
 }

@@ -36,6 +36,14 @@ func (t *tally) waiting() int64 {
 	return t.turns[store.Retrying] + t.turns[store.Parked] + t.turns[store.Rearming] + t.turns[store.Owed]
 }
 
+// nobodyWaits reports that no turn waits for something other than a worker, as far as is known: a wait that
+// is being written now may not be counted yet.
+func (e *Engine) nobodyWaits() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.tally.known && e.tally.waiting() == 0
+}
+
 // move counts a turn over from one state to another; from "" is a new one.
 func (t *tally) move(from, to store.State) {
 	if from != "" {

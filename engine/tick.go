@@ -1,10 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"holdfast/engine/rhythm"
@@ -30,21 +31,24 @@ const (
 // overdue, after a start or a sleep, is worked off one by one into ordinary turns, which workers and
 // gates then pace: however many there are, it is no rush. Guarded by Engine.mu, its wakeup aside.
 type ticks struct {
-	wakeup chan struct{}
-	timer  wheel.Timer
-	next   []Upcoming
-	began  store.Time // of this process, by the clock as it is now: what was due earlier was missed
-	head   int64      // the store's when next was read; -1: it could not be
+	wakeup  chan struct{}
+	timer   wheel.Timer
+	next    []Upcoming
+	began   store.Time // of this process, by the clock as it is now: what was due earlier was missed
+	changed bool       // schedules may be others than when next was read
 }
 
-func newTicks() ticks { return ticks{wakeup: make(chan struct{}, 1), head: -1} }
+func newTicks() ticks { return ticks{wakeup: make(chan struct{}, 1), changed: true} }
 
-// poke says that a schedule is due, or that they have changed.
-func (k *ticks) poke() {
-	select {
-	case k.wakeup <- struct{}{}:
-	default:
-	}
+// poke lets the loop look whether a schedule is due.
+func (k *ticks) poke() { nudge(k.wakeup) }
+
+// replanned says that schedules have changed; whoever has changed one in the store calls it afterwards.
+func (e *Engine) replanned() {
+	e.mu.Lock()
+	e.ticks.changed = true
+	e.mu.Unlock()
+	e.ticks.poke()
 }
 
 // keepTime is the schedules' loop.
@@ -56,18 +60,31 @@ func (e *Engine) keepTime(ctx context.Context) {
 			return
 		case <-e.ticks.wakeup:
 		}
-		if head := e.Store.Head(); e.ticksDue(head) {
+		if e.takeTicks() {
 			list, worked := e.tickAll(ctx)
-			e.armTicks(list, worked, head)
+			e.armTicks(list, worked)
 		}
 	}
 }
 
-// ticksDue reports whether there may be something to do: a schedule is due, or the store has changed.
-func (e *Engine) ticksDue(head int64) bool {
+// due reports whether there may be something to do: a schedule is due, or they have changed. Engine.mu is held.
+func (k *ticks) due(now store.Time) bool {
+	return k.changed || len(k.next) > 0 && k.next[0].At <= now
+}
+
+func (e *Engine) ticksDue() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.ticks.head != head || len(e.ticks.next) > 0 && e.ticks.next[0].At <= e.now()
+	return e.ticks.due(e.now())
+}
+
+// takeTicks is ticksDue for who sees to it then: what changes from here on is to be read again.
+func (e *Engine) takeTicks() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	due := e.ticks.due(e.now())
+	e.ticks.changed = e.ticks.changed && !due
+	return due
 }
 
 // tickAll sends what is due and returns what is to come next; false if the store could not be used.
@@ -78,75 +95,83 @@ func (e *Engine) tickAll(ctx context.Context) (list []store.Schedule, worked boo
 			e.Log.Error("read schedules", "err", err)
 			return nil, false
 		}
-		due := 0
+		due, known := 0, len(list) < ticksBatch // the list is what stands in the store then
 		for due < len(list) && list[due].Next <= e.now() {
-			s := list[due]
-			if err := e.tick(ctx, s); err != nil {
-				e.Log.Error("a schedule cannot be sent now; it is tried again", "schedule", s.Name, "err", err)
+			switch next, err := e.tick(ctx, list[due]); {
+			case err == nil:
+				list[due].Next = next
+			case errors.Is(err, store.ErrMoved): // it has been paused or changed meanwhile
+				known = false
+			default:
+				e.Log.Error("a schedule cannot be sent now; it is tried again", "schedule", list[due].Name, "err", err)
 				return list, false
 			}
 			due++
 		}
-		if due == 0 { // the list is as it stands
+		if list = toCome(list); due == 0 || known && (len(list) == 0 || list[0].Next > e.now()) {
 			break
 		}
 	}
 	return list, true
 }
 
+// toCome are those that are due once more, the next first.
+func toCome(list []store.Schedule) []store.Schedule {
+	list = slices.DeleteFunc(list, func(s store.Schedule) bool { return s.Next == 0 })
+	slices.SortStableFunc(list, func(a, b store.Schedule) int { return cmp.Compare(a.Next, b.Next) })
+	return list
+}
+
 // armTicks sets the wheel for the next schedule.
-func (e *Engine) armTicks(list []store.Schedule, worked bool, head int64) {
+func (e *Engine) armTicks(list []store.Schedule, worked bool) {
 	list = list[:min(len(list), upcomingShown)]
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wheel.Cancel(e.ticks.timer)
-	e.ticks.timer, e.ticks.next, e.ticks.head = 0, nil, head
+	e.ticks.timer, e.ticks.next = 0, nil
 	for _, s := range list {
 		e.ticks.next = append(e.ticks.next, Upcoming{Kind: "schedule", Name: s.Name, At: s.Next})
 	}
 	switch {
 	case !worked:
-		e.ticks.head = -1
+		e.ticks.changed = true
 		e.ticks.timer = e.wheel.Add(int64(e.now().Add(tickAgain)), ticksKey)
 	case len(list) > 0:
 		e.ticks.timer = e.wheel.Add(int64(list[0].Next), ticksKey)
 	}
 }
 
-// tick makes a turn of a schedule that is due, and moves it on in the same transaction. A tick that
+// tick makes a turn of a schedule that is due, and moves it on to next in the same transaction. A tick that
 // was missed and is to be skipped, or whose last turn is still under way, only moves it on. Of several
-// missed ones one is made.
-func (e *Engine) tick(ctx context.Context, s store.Schedule) error {
+// missed ones one is made. store.ErrMoved if the schedule has changed since it was read.
+func (e *Engine) tick(ctx context.Context, s store.Schedule) (next store.Time, err error) {
 	now := e.now()
 	move, err := e.following(s, now)
 	if err != nil { // its rhythm or zone is not known any more
 		e.Log.Error("a schedule ends", "schedule", s.Name, "err", err)
-		return e.pass(move, "broken")
+		return move.Next, e.pass(move, "broken")
 	}
 	if s.Missed == "skip" && e.missed(s.Next, now) {
 		e.Log.Info("tick skipped", "schedule", s.Name, "due", s.Next.Go(), "late_ms", now.Sub(s.Next).Milliseconds())
-		return e.pass(move, "missed")
+		return move.Next, e.pass(move, "missed")
 	}
 	last, err := e.lastOf(s)
 	if err != nil {
-		return err
+		return s.Next, err
 	}
 	if last.ID != 0 && last.State != store.Rearming && last.State != store.Owed {
 		e.Log.Info("tick dropped", "schedule", s.Name, "due", s.Next.Go(), "turn", last.ID.String())
-		return e.pass(move, "under way")
+		return move.Next, e.pass(move, "under way")
 	}
 	in := e.tickOf(s, s.Next)
 	in.Key = fmt.Sprintf("%s:%s:%d", in.Kind, s.Name, s.Next)
 	in.tick, in.repeatOf = &move, last.ID
 	_, err = e.Receive(ctx, in)
-	switch {
-	case errors.Is(err, store.ErrMoved): // it has been paused or changed meanwhile
-		return nil
-	case errors.Is(err, ErrNoBot), errors.Is(err, store.ErrOtherBot), errors.Is(err, store.ErrNotFound):
+	if errors.Is(err, ErrNoBot) || errors.Is(err, store.ErrOtherBot) || errors.Is(err, store.ErrNotFound) {
 		e.Log.Warn("a schedule has nobody to speak to", "schedule", s.Name, "err", err)
-		return e.pass(move, "nobody")
+		err = e.pass(move, "nobody")
 	}
-	return err
+	return move.Next, err
 }
 
 // missed reports a tick that fell due while no process ran, or so long ago that the machine slept.
@@ -156,9 +181,9 @@ func (e *Engine) missed(due, now store.Time) bool {
 	return due < e.ticks.began || now.Sub(due) > missedAfter
 }
 
-// pass moves a schedule on without a turn.
+// pass moves a schedule on without a turn; store.ErrMoved if it has changed meanwhile.
 func (e *Engine) pass(k store.Tick, why string) error {
-	if err := e.Store.PassTick(k, e.now()); err != nil && !errors.Is(err, store.ErrMoved) {
+	if err := e.Store.PassTick(k, e.now()); err != nil {
 		return fmt.Errorf("pass a tick (%s): %w", why, err)
 	}
 	return nil
@@ -227,9 +252,6 @@ func (e *Engine) lastOf(s store.Schedule) (store.Turn, error) {
 	return t, err
 }
 
-// silence is the answer that says nothing; nothing is posted then.
-const silence = "[silent]"
-
 // tickOf is what a schedule sends: its prompt, and a line that says who speaks.
 func (e *Engine) tickOf(s store.Schedule, at store.Time) Incoming {
 	in := Incoming{
@@ -248,43 +270,4 @@ func (e *Engine) tickOf(s store.Schedule, at store.Time) Incoming {
 	in.Text = fmt.Sprintf("%s\n\n[Holdfast: %s; it is %s. If there is nothing to say, answer with %s and nothing else: then nothing is posted.]",
 		s.Prompt, who, at.Go().In(loc).Format("Mon 2006-01-02 15:04 MST"), silence)
 	return in
-}
-
-// isSilent reports an answer that says nothing, however a model has dressed it up.
-func isSilent(text string) bool {
-	return strings.EqualFold(strings.Trim(strings.TrimSpace(text), "`*\"."), silence)
-}
-
-// byClock reports a kind of event that nobody has made at its moment.
-func byClock(kind string) bool { return kind == kindTick || kind == kindWake }
-
-// answerOf is what an answer says: nothing, if that is what it says and only the clock has asked.
-func (e *Engine) answerOf(t *store.Turn, text string) string {
-	if !isSilent(text) {
-		return text
-	}
-	only, err := e.onlyClock(t)
-	if err != nil {
-		e.Log.Error("read what has asked", "turn", t.ID.String(), "err", err)
-	}
-	if !only {
-		return text
-	}
-	e.Log.Info("nothing to say", "turn", t.ID.String())
-	return ""
-}
-
-// onlyClock reports a turn that answers nothing but the clock.
-func (e *Engine) onlyClock(t *store.Turn) (bool, error) {
-	asked, err := e.Store.Asked(t.ID)
-	return clocked(asked), err
-}
-
-func clocked(events []store.Event) bool {
-	for _, ev := range events {
-		if !byClock(ev.Kind) {
-			return false
-		}
-	}
-	return len(events) > 0
 }

@@ -7,8 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/robfig/cron/v3"
-
 	"holdfast/engine/wheel"
 	"holdfast/store"
 )
@@ -106,7 +104,7 @@ func (e *Engine) load() error {
 	if err := e.loadGates(now); err != nil {
 		return err
 	}
-	if _, err := e.loadWindow(now); err != nil {
+	if err := e.loadWindow(now); err != nil {
 		return err
 	}
 	if err := e.loadSchedules(now); err != nil {
@@ -146,95 +144,6 @@ func (e *Engine) loadQueued(by string) error {
 	}
 }
 
-// loadWindow moves the window on and holds what falls due in it; queued says that the store has queued
-// turns. Rows are read in batches; an entry that is stale by the time it fires finds its turn not due
-// and is held anew.
-func (e *Engine) loadWindow(now store.Time) (queued bool, err error) {
-	e.mu.Lock()
-	e.windowEnd = now.Add(window)
-	end := e.windowEnd
-	e.mu.Unlock()
-	queued, rows, err := e.Store.Sweep(end, batch)
-	for err == nil && len(rows) > 0 {
-		e.mu.Lock()
-		for _, r := range rows {
-			if _, held := e.timers[r.Turn]; !held && e.sched.runs[r.Turn] == nil {
-				e.hold(r.Turn, r.Conversation, r.RetryAt)
-			}
-		}
-		e.mu.Unlock()
-		if len(rows) < batch {
-			break
-		}
-		last := rows[len(rows)-1]
-		rows, err = e.Store.Due(last.RetryAt, last.Turn, end, batch)
-	}
-	if err != nil {
-		err = fmt.Errorf("read due turns: %w", err)
-	}
-	return queued, err
-}
-
-// sweepEveryMinute refills the window, re-adds anything lost (P8) and clears what is old.
-func (e *Engine) sweepEveryMinute(ctx context.Context) {
-	c := cron.New(cron.WithLogger(cron.DiscardLogger), cron.WithLocation(time.UTC))
-	if _, err := c.AddFunc("@every 1m", func() { e.sweep() }); err != nil {
-		e.Log.Error("sweep cannot be scheduled", "err", err)
-		return
-	}
-	if _, err := c.AddFunc("@every 1h", func() { e.prune(ctx) }); err != nil {
-		e.Log.Error("the clean-up cannot be scheduled", "err", err)
-		return
-	}
-	c.Start()
-	<-ctx.Done()
-	<-c.Stop().Done()
-}
-
-// sweep is one pass. Where nothing goes on it reads what falls due, and nothing else.
-func (e *Engine) sweep() {
-	queued, err := e.loadWindow(e.now())
-	if err != nil {
-		e.Log.Error("sweep", "err", err)
-	}
-	e.sweepGates()
-	e.ticks.poke()
-	if err == nil && !queued && e.quiet() {
-		e.forgetIdle()
-	} else if err := e.look(); err != nil {
-		e.Log.Error("look for turns that are left lying", "err", err)
-	}
-	if e.missing() {
-		if err := e.loadQueued("timer"); err != nil {
-			e.Log.Error("sweep", "err", err)
-		}
-	}
-}
-
-// sweepGates counts anew who waits at gates where somebody came or went, and lets in who may go.
-func (e *Engine) sweepGates() {
-	e.mu.Lock()
-	moved := false
-	for _, g := range e.gateList {
-		moved = moved || g.recount || g.rows > 0 && g.end(e.now()) == 0
-	}
-	e.mu.Unlock()
-	if !moved {
-		return
-	}
-	counts, err := e.Store.GateWaiters()
-	if err != nil {
-		e.Log.Error("count turns at gates", "err", err)
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, g := range e.gateList {
-		g.rows, g.recount = counts[g.row.Key], false
-		e.letInSoon(g, "timer")
-	}
-}
-
 // dropRows takes the turns that are only rows out of the wheel: the sweep finds them again, at the
 // times that they have now. Engine.mu is held.
 func (e *Engine) dropRows() {
@@ -262,11 +171,8 @@ func (e *Engine) watchClock(ctx context.Context) {
 		if step := nowWall.Sub(wall) - nowMono.Sub(mono); step > clockSlack || step < -clockSlack {
 			e.stepped(step)
 		}
-		e.mu.Lock()
-		e.forgetClosings(nowWall)
-		e.mu.Unlock()
-		e.wheel.Stepped() // two steps that undo each other are seen by nobody but a timer that was set in between
-		e.watch()
+		e.wheel.Compare(nowWall) // two steps that undo each other are seen by nobody but a timer that was set in between
+		e.watch(nowWall)
 		wall, mono = nowWall, nowMono
 	}
 }

@@ -51,7 +51,7 @@ func (e *Engine) setWake(_ context.Context, c tool.Call, w tool.Wake) (tool.Plan
 		return tool.Planned{}, err
 	}
 	e.Log.Info("wake set", "schedule", s.Name, "bot", s.Bot, "next", s.Next.Go())
-	e.ticks.poke()
+	e.replanned()
 	return e.planned(s), nil
 }
 
@@ -135,7 +135,7 @@ func (e *Engine) listWakes(_ context.Context, by tool.Caller) ([]tool.Planned, e
 func (e *Engine) cancelWake(_ context.Context, by tool.Caller, id string) (bool, error) {
 	found, err := e.Store.CancelSchedule(strings.TrimSpace(id), by.Bot, by.Surface, by.Channel, by.Thread, e.now())
 	if found {
-		e.ticks.poke()
+		e.replanned()
 	}
 	return found, err
 }

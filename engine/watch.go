@@ -2,14 +2,20 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"holdfast/store"
 )
 
-// watch raises what has lasted too long: models that answer nobody, lines that are down.
-func (e *Engine) watch() {
-	now, head := e.now(), e.Store.Head()
-	for _, g := range e.silentGates(now, head) {
+// watch forgets what is over, and raises what has lasted too long: models that answer nobody, lines that
+// are down. It looks at memory alone unless there is something to tell.
+func (e *Engine) watch(wall time.Time) {
+	now, head := store.At(wall), e.Store.Head()
+	e.mu.Lock()
+	e.forgetClosings(wall)
+	silent, lost, gone := e.silentGates(now, head), e.lostLines(now), e.goneLines()
+	e.mu.Unlock()
+	for _, g := range silent {
 		n, err := e.Store.SufferingOn(g.Provider, g.Model)
 		switch {
 		case err != nil:
@@ -23,20 +29,21 @@ func (e *Engine) watch() {
 			e.mu.Unlock()
 		}
 	}
-	e.watchLines(now)
+	e.tellLines(lost, gone)
 }
 
 // silentGates are the rows of those that have answered nobody for too long and of which nobody has been
-// told, but for those from which nobody suffered when the store was last as it is now.
+// told, but for those from which nobody suffered when the store was last as it is now. Engine.mu is held.
 func (e *Engine) silentGates(now store.Time, head int64) (rows []store.Gate) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.Alerts.Outage <= 0 || e.tally.known && e.tally.waiting() == 0 {
+	if e.Alerts.Outage <= 0 {
 		return nil
 	}
 	for _, g := range e.gateList {
 		if g.row.Since == 0 || now.Sub(g.row.Since) < e.Alerts.Outage || g.nobody == head {
 			continue
+		}
+		if e.tally.known && e.tally.waiting() == 0 {
+			return nil
 		}
 		if _, told := e.open[alertOutage+"|"+g.model()]; !told {
 			rows = append(rows, g.row)

@@ -23,8 +23,7 @@ func reads(t *testing.T, s *Store) {
 	do(s.Turn(a.Turn))
 	do(s.Runnable(0, 10))
 	do(s.Due(t0, 0, t0+1, 10))
-	_, _, err := s.Sweep(t0+1, 10)
-	do(nil, err)
+	do(s.Sweep(t0+1, 10))
 	do(s.TurnsOf([]ID{a.Turn}))
 	do(s.Asked(a.Turn))
 	do(s.OlderWaits(a.Conversation, a.Turn, "ada"))
@@ -37,7 +36,7 @@ func reads(t *testing.T, s *Store) {
 	do(s.Steps(a.Turn))
 	do(s.Posts(a.Turn))
 	do(s.DueLines(t0, nil, nil, 10))
-	_, err = s.NextPost(a.Conversation, t0)
+	_, err := s.NextPost(a.Conversation, t0)
 	if !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}

@@ -58,18 +58,31 @@ func (s *Store) Due(after Time, afterTurn ID, until Time, limit int) (list []Rea
 	return list, wrap("read due turns", err)
 }
 
-// Sweep reads, in a single query, the waiting turns that Due would begin with, and whether any turn is queued.
-func (s *Store) Sweep(until Time, limit int) (queued bool, list []Ready, err error) {
+// Swept is what Sweep finds.
+type Swept struct {
+	Queued bool    // some turn is queued
+	Due    []Ready // what Due would begin with
+	Beyond Time    // when the first waiting turn behind until is due; 0 = there is none
+}
+
+// Sweep reads, in a single query, the waiting turns that Due would begin with, at most limit, when the next
+// one behind until is due, and whether any turn is queued.
+func (s *Store) Sweep(until Time, limit int) (found Swept, err error) {
 	err = s.read(func(c *conn) error {
-		list, err = c.ready(nil, limit+1, nil, `SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns WHERE state = 'queued' LIMIT 1)
+		found.Due, err = c.ready(nil, limit+2, nil, `SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns WHERE state = 'queued' LIMIT 1)
 			UNION ALL SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns
-				WHERE retry_at <> 0 AND retry_at <= ? ORDER BY retry_at, id LIMIT ?)`, until, limit)
+				WHERE retry_at <> 0 AND retry_at <= ? ORDER BY retry_at, id LIMIT ?)
+			UNION ALL SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns
+				WHERE retry_at <> 0 AND retry_at > ? ORDER BY retry_at LIMIT 1)`, until, limit, until)
 		return err
 	})
-	if len(list) > 0 && list[0].State == Queued {
-		queued, list = true, list[1:]
+	if len(found.Due) > 0 && found.Due[0].State == Queued {
+		found.Queued, found.Due = true, found.Due[1:]
 	}
-	return queued, list, wrap("read due turns", err)
+	if n := len(found.Due); n > 0 && found.Due[n-1].RetryAt > until {
+		found.Beyond, found.Due = found.Due[n-1].RetryAt, found.Due[:n-1]
+	}
+	return found, wrap("read due turns", err)
 }
 
 // AtGate reads turns that wait at a gate: those spoken to at or after fresh first, then the rest, both

@@ -33,7 +33,8 @@ func TestRunnable(t *testing.T) {
 	}
 }
 
-// A sweep reads what Due begins with, and tells of queued turns without counting them in.
+// A sweep reads what Due begins with, says when the next one is due behind that, and tells of queued turns
+// without counting them in.
 func TestSweep(t *testing.T) {
 	s := opened(t)
 	var want []ID
@@ -42,18 +43,24 @@ func TestSweep(t *testing.T) {
 		wait(t, s, id, Parked, Wait{RetryAt: t0 + 100 + Time(i), MS: 5}, Reason{Why: "failure"})
 		want = append(want, id)
 	}
-	queuedToo, page, err := s.Sweep(t0+103, 3)
-	if err != nil || queuedToo || !slices.Equal(turnsOf(page), want[:3]) || page[1].RetryAt != t0+101 {
-		t.Errorf("%v, %+v, %v", queuedToo, page, err)
+	check := func(until Time, limit int, queued bool, due []ID, beyond Time) {
+		t.Helper()
+		got, err := s.Sweep(until, limit)
+		if err != nil || got.Queued != queued || !slices.Equal(turnsOf(got.Due), due) || got.Beyond != beyond {
+			t.Errorf("until %d at most %d: %+v, %v", until-t0, limit, got, err)
+		}
 	}
+	check(t0+103, 3, false, want[:3], t0+104)
+	check(t0+104, 9, false, want, 0)
+	check(t0+99, 9, false, nil, t0+100)
 	queued(t, s, 8)
 	queued(t, s, 9)
-	queuedToo, page, err = s.Sweep(t0+103, 9)
-	if err != nil || !queuedToo || !slices.Equal(turnsOf(page), want[:4]) {
-		t.Errorf("%v, %+v, %v", queuedToo, page, err)
-	}
-	if queuedToo, page, err = s.Sweep(t0, 9); err != nil || !queuedToo || len(page) != 0 {
-		t.Errorf("%v, %+v, %v", queuedToo, page, err)
+	check(t0+103, 9, true, want[:4], t0+104)
+	check(t0+103, 4, true, want[:4], t0+104)
+	check(t0, 9, true, nil, t0+100)
+	check(t0+200, 9, true, want, 0)
+	if got, err := s.Sweep(t0+101, 9); err != nil || got.Due[1] != (Ready{Turn: want[1], Conversation: got.Due[1].Conversation, RetryAt: t0 + 101, WaitMS: 5, State: Parked}) || got.Due[1].Conversation == 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

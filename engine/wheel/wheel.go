@@ -46,9 +46,10 @@ type Wheel struct {
 
 	mu    sync.Mutex // guards what follows
 	slab  slab
-	now   tick // the layout's time; nothing that lies ahead of it is laid out by an earlier one
-	armed tick // Run sleeps until then; 0 = it is awake and looks before it sleeps
-	late  bool // the slot of now may be out of order
+	now   tick      // the layout's time; nothing that lies ahead of it is laid out by an earlier one
+	armed tick      // Run sleeps until then; 0 = it is awake and looks before it sleeps
+	wakes time.Time // when it wakes by itself, by the monotonic clock
+	late  bool      // the slot of now may be out of order
 	count int
 	used  [levels]uint64 // occupancy: one bit per slot
 	slots [levels * slotsPerLevel]list
@@ -108,6 +109,21 @@ func (w *Wheel) Len() int {
 // timer is set anew. Without it a jump is noticed at the next wake-up: late, but never early.
 func (w *Wheel) Stepped() { w.nudge() }
 
+// drift is how much later than its entry is due by the wall clock Run may wake.
+const drift = time.Millisecond
+
+// Compare tells the wheel what the wall clock shows now. It is for who looks at the clocks again and again: if
+// Run sleeps for too long by that, since the clock has been put forward or runs faster than the
+// monotonic one, it looks anew, as after Stepped; else it is left asleep.
+func (w *Wheel) Compare(wall time.Time) {
+	w.mu.Lock()
+	late := w.armed != 0 && w.armed != never && wall.Round(0).Add(time.Until(w.wakes)).Sub(time.UnixMilli(w.armed.milli())) > drift
+	w.mu.Unlock()
+	if late {
+		w.nudge()
+	}
+}
+
 // Run fires entries, soonest first and in the order of Add where the time is the same, in batches
 // of at most 16,384, until ctx ends, and then returns nil. fire must not block for long, since
 // nothing else fires meanwhile; it may call Add and Cancel, and it may keep the slice. An entry
@@ -151,7 +167,9 @@ func (w *Wheel) collect() ([]Due, time.Duration) {
 	}
 	w.armed = start
 	// The difference of a time without a monotonic reading is one of wall clocks, and saturates.
-	return nil, max(time.UnixMilli(start.milli()).Sub(wall), 1)
+	sleep := max(time.UnixMilli(start.milli()).Sub(wall), 1)
+	w.wakes = time.Now().Add(sleep)
+	return nil, sleep
 }
 
 // nudge makes Run look again.

@@ -169,6 +169,34 @@ func TestStepsNobodyTold(t *testing.T) { // P16
 	})
 }
 
+// Two steps that undo each other leave a timer behind that was set between them: one that sleeps for too
+// long is woken by who compares the clocks, and one that is right is left alone.
+func TestCompareWakesWhoSleepsTooLong(t *testing.T) { // P16
+	bubble(t, func(r *running) {
+		r.clock.move(-time.Hour)
+		r.in(time.Hour+10*time.Second, 1)
+		r.after(0)
+		r.clock.move(time.Hour)
+		r.Compare(r.clock.now())
+		r.after(10*time.Second - 1)
+		r.after(1, 1)
+		r.in(time.Hour, 2)
+		r.after(time.Minute)
+		looks := r.looks.Load()
+		for range 100 {
+			r.Compare(r.clock.now())
+			r.after(4 * time.Second)
+		}
+		if n := r.looks.Load() - looks; n != 0 {
+			t.Errorf("woken %d times", n)
+		}
+		r.clock.move(2 * time.Second)
+		r.Compare(r.clock.now())
+		r.after(59*time.Minute - 402*time.Second - 1)
+		r.after(1, 2)
+	})
+}
+
 func TestNoTick(t *testing.T) {
 	bubble(t, func(r *running) {
 		r.after(24 * time.Hour)
