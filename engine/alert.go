@@ -54,14 +54,14 @@ func (e *Engine) raise(kind, subject string, since store.Time, text string) {
 		e.open[kind+"|"+subject] = a
 		e.mu.Unlock()
 		e.Log.Warn("alert raised", "kind", kind, "subject", subject, "text", text)
-		e.outbox.poke()
+		e.outbox.tell(a)
 	}
 }
 
 // clear closes one; nothing happens if it is not open.
 func (e *Engine) clear(kind, subject string) {
 	e.mu.Lock()
-	_, open := e.open[kind+"|"+subject]
+	a, open := e.open[kind+"|"+subject]
 	delete(e.open, kind+"|"+subject)
 	e.mu.Unlock()
 	if !open {
@@ -72,7 +72,7 @@ func (e *Engine) clear(kind, subject string) {
 		e.Log.Error("clear an alert", "kind", kind, "subject", subject, "err", err)
 	} else if cleared {
 		e.Log.Info("alert cleared", "kind", kind, "subject", subject)
-		e.outbox.poke()
+		e.outbox.tell(a)
 	}
 }
 
@@ -174,29 +174,33 @@ type alertMessage struct {
 	Link    string     `json:"link"`
 }
 
-// tellAlerts delivers what is not delivered yet; each message is tried until it is through.
-func (e *Engine) tellAlerts(ctx context.Context) {
+// tellAlerts delivers what is not delivered yet; each message is tried until it is through. all is false
+// if one is to be tried again.
+func (e *Engine) tellAlerts(ctx context.Context) (all bool) {
 	list, err := e.Store.UntoldAlerts(e.now())
 	if err != nil {
 		e.Log.Error("read alerts to be told", "err", err)
-		return
+		return true
 	}
+	all = true
 	for _, a := range list {
 		err := e.tellAlert(ctx, a)
 		switch {
 		case ctx.Err() != nil:
-			return
+			return all
 		case err == nil:
 			a.Told, a.NextTry, a.Tries = a.Told+1, 0, 0
 		default:
 			e.Log.Warn("an alert could not be delivered; it is tried again", "kind", a.Kind, "err", err)
 			a.NextTry = e.now().Add(min(deliverBase<<min(a.Tries, 12), deliverCap))
 			a.Tries++
+			all = false
 		}
 		if err := e.Store.MarkAlert(a, e.now()); err != nil {
 			e.Log.Error("store an alert's delivery", "err", err)
 		}
 	}
+	return all
 }
 
 // tellAlert delivers one message by the webhook and to the surface that are configured.

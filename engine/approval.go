@@ -47,7 +47,7 @@ func (e *Engine) askApproval(ctx context.Context, r *run, t *store.Turn, calls [
 		w.Posts = []store.Post{post}
 	}
 	e.Crash("waits")
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: time.Minute}}, err)
 	}
@@ -105,7 +105,7 @@ func (e *Engine) Decide(ctx context.Context, d Decision) (store.Turn, error) {
 		return after, err
 	}
 	e.Log.Info("approval decided", "turn", after.ID.String(), "allowed", d.Allow)
-	nudge(e.outbox.posts)
+	e.outbox.posted(decided.Posts...)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tally.move(after.Was, after.State)

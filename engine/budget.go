@@ -136,14 +136,16 @@ func (e *Engine) waitForDay(ctx context.Context, r *run, t *store.Turn, why stri
 		Wait:   store.Wait{RetryAt: until, From: "budget", MS: int64(until - now)},
 		Reason: store.Reason{Why: "budget", Text: capital(why)},
 	}
-	if post := e.notice(t, w, e.waitStart(t, ep), until); post != nil {
+	post := e.notice(t, w, e.waitStart(t, ep), until)
+	if post != nil {
 		w.Posts = []store.Post{*post}
 	}
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.trouble(ctx, r, "park until the day turns", err)
 	}
 	e.follow(t, moved)
+	e.logNotice(t, post, post != nil && post.ID != 0)
 	e.logWait(t, w)
 	e.asRow(t, until)
 	return over
@@ -158,7 +160,7 @@ func (e *Engine) limited(bot *Bot, in Incoming, today int64) (string, error) {
 	if limit := int64(bot.PerPerson); limit > 0 && today > limit {
 		return fmt.Sprintf("Those were your %d messages for today; it goes on tomorrow.", limit), nil
 	}
-	if limit := e.Retry.MaxWaiting; limit > 0 && in.Lane == "durable" {
+	if limit := e.Retry.MaxWaiting; limit > 0 && in.Lane == "durable" && !e.nobodyWaits() {
 		n, err := e.Store.WaitingOf(in.Person)
 		if err != nil {
 			return "", err

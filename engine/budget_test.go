@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -43,6 +44,24 @@ func TestDailyRequestsHoldForTurnsAtOnceR14(t *testing.T) {
 		}
 		if states[store.Done] != 2 || states[store.Parked] != 14 {
 			t.Errorf("%v", states)
+		}
+	})
+}
+
+// R14: who has to wait for the day to turn is told so at once, not with the next message that goes out.
+func TestSpentAllowanceIsToldAtOnceR14(t *testing.T) {
+	inHouse(t, func(p *Parts) {
+		onChat(p)
+		f := p.Providers["fake"]
+		f.Config.DailyRequests = 1
+		p.Providers["fake"] = f
+	}, func(h *house) {
+		h.settled(h.say("ann", "hello"), s(1))
+		h.wait(s(1))
+		h.want(h.sayIn("other", "bob", "hello"), store.Parked)
+		h.wait(s(1))
+		if got := h.web.shown(); len(got) != 2 || !strings.HasPrefix(got[1], "The allowance for today is used up") {
+			t.Errorf("shown %q", got)
 		}
 	})
 }

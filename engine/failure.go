@@ -203,7 +203,7 @@ func (e *Engine) goOn(ctx context.Context, r *run, t *store.Turn, bot *Bot, j ju
 	from := r.model
 	w := e.waitingRow(r, t, j, store.Retrying)
 	w.Wait = store.Wait{} // it may stand in line for a slot, and then goes on at any time of day
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.unwritten(ctx, r, j, err), false
 	}

@@ -61,7 +61,7 @@ func (e *Engine) waitForConfig(ctx context.Context, r *run, t *store.Turn, what 
 	if post != nil {
 		w.Posts = []store.Post{*post}
 	}
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: time.Minute}}, err)
 	}

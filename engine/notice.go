@@ -70,7 +70,6 @@ func (e *Engine) noticePost(turn store.ID) (*store.Post, error) {
 // logNotice tells of a notice that was stored with its wait.
 func (e *Engine) logNotice(t *store.Turn, p *store.Post, edited bool) {
 	if p != nil {
-		nudge(e.outbox.posts)
 		if surface, to := e.place(t); surface != nil { // from here on the notice says it
 			surface.Working(to, t.ID, false)
 		}

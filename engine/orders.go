@@ -56,7 +56,7 @@ func (e *Engine) Stop(ctx context.Context, o Order) (store.Turn, error) {
 	} else if err != nil {
 		return t, err
 	}
-	e.settled(&t, done)
+	e.settled(&t, done, s.Posts)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r := e.sched.runs[t.ID]; r != nil {

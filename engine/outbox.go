@@ -1,14 +1,9 @@
 package engine
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
-	"time"
 
 	"holdfast/engine/wheel"
 	"holdfast/store"
@@ -28,16 +23,64 @@ type outbox struct {
 	mu    sync.Mutex
 	busy  map[store.ID]bool // lines under way
 	hands map[string]int    // … by surface
+	came  int               // how often something may have come to be delivered
+	later bool              // something is to be tried at another time than the timer knows
+	again bool              // … an alert
 }
 
 func newOutbox() outbox {
 	return outbox{posts: make(chan struct{}, 1), alerts: make(chan struct{}, 1), busy: map[store.ID]bool{}, hands: map[string]int{}}
 }
 
-// poke says that something may have to go out, a message or an alert; who has only posted nudges posts.
+// poke says that anything may have to go out, a message or an alert, and at any time.
 func (o *outbox) poke() {
-	nudge(o.posts)
+	o.tryLater(false)
+	o.come()
 	nudge(o.alerts)
+}
+
+// posted says that posts have been stored. What is shown where it stands goes nowhere.
+func (o *outbox) posted(posts ...store.Post) {
+	if slices.ContainsFunc(posts, func(p store.Post) bool { return p.State == "pending" }) {
+		o.come()
+	}
+}
+
+func (o *outbox) come() {
+	o.mu.Lock()
+	o.came++
+	o.mu.Unlock()
+	nudge(o.posts)
+}
+
+// tell says that an alert has been stored that may have to be told.
+func (o *outbox) tell(a store.Alert) {
+	if a.Told < 2 {
+		nudge(o.alerts)
+	}
+}
+
+// tryLater says that a next try has been stored, of a post or of an alert: the timer is to be set anew.
+func (o *outbox) tryLater(alert bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.later, o.again = true, o.again || alert
+}
+
+// triesLater reports whether that was said since it was asked for last.
+func (o *outbox) triesLater() (later, alert bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	later, alert = o.later, o.again
+	o.later, o.again = false, false
+	return later, alert
+}
+
+// arrivals is how often something has come so far.
+func (o *outbox) arrivals() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.came
 }
 
 func nudge(c chan struct{}) {
@@ -72,210 +115,15 @@ func (o *outbox) take(l store.Line) bool {
 	return true
 }
 
-// free ends a line. What has come for it meanwhile is looked for.
-func (o *outbox) free(l store.Line) {
+// free ends a line which had nothing more to deliver when so much had come, -1 if it had. What has come for
+// it meanwhile, or was passed over since its surface had no hand free, is looked for.
+func (o *outbox) free(l store.Line, came int) {
 	o.mu.Lock()
+	again := came != o.came || o.hands[l.Surface] >= handsPerSurface
 	delete(o.busy, l.Conversation)
 	o.hands[l.Surface]--
 	o.mu.Unlock()
-	nudge(o.posts)
-}
-
-// Delivery errors a surface returns; anything else is tried again.
-var (
-	// ErrGone says that the message to be edited, or the place to post to, is no more.
-	ErrGone = errors.New("the message is gone")
-)
-
-// RetryAfter is a platform's word when to try again.
-type RetryAfter struct {
-	After time.Duration
-	Err   error
-}
-
-func (r *RetryAfter) Error() string { return r.Err.Error() }
-func (r *RetryAfter) Unwrap() error { return r.Err }
-
-const (
-	deliverBase     = time.Second
-	deliverCap      = 5 * time.Minute
-	outboxBatch     = 100
-	handsPerSurface = 16               // lines under way at once: more than a platform's limits let through
-	stuckAfter      = 10 * time.Minute // a post that is not out by then raises delivery_stuck
-)
-
-// deliver is the outbox's loop; it returns when all hands are empty.
-func (e *Engine) deliver(ctx context.Context) {
-	if !e.hasRemote() && e.Alerts.Webhook == "" {
-		return // every surface shows what is stored: nothing ever goes out
+	if again {
+		nudge(o.posts)
 	}
-	var hands sync.WaitGroup
-	defer hands.Wait()
-	hands.Go(func() { e.tellLoop(ctx) })
-	e.outbox.poke()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.outbox.posts:
-		}
-		for ctx.Err() == nil && !e.isRestored() && e.beginLines(ctx, &hands) {
-		}
-		e.armOutbox()
-	}
-}
-
-// tellLoop delivers alerts, beside the posts: neither waits for the other.
-func (e *Engine) tellLoop(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.outbox.alerts:
-		}
-		e.tellAlerts(ctx)
-		nudge(e.outbox.posts) // the timer is set anew
-	}
-}
-
-// beginLines gives lines that are due a hand; more says that there may be others.
-func (e *Engine) beginLines(ctx context.Context, hands *sync.WaitGroup) (more bool) {
-	busy, full := e.outbox.taken()
-	lines, err := e.Store.DueLines(e.now(), busy, full, outboxBatch)
-	if err != nil {
-		e.Log.Error("read the outbox", "err", err)
-		return false
-	}
-	for _, l := range lines {
-		if e.outbox.take(l) {
-			hands.Go(func() { e.deliverLine(ctx, l) })
-		}
-	}
-	return len(lines) == outboxBatch
-}
-
-// deliverLine hands a conversation's posts over, one after the other, as far as they are due.
-func (e *Engine) deliverLine(ctx context.Context, l store.Line) {
-	defer e.outbox.free(l)
-	for ctx.Err() == nil {
-		p, err := e.Store.NextPost(l.Conversation, e.now())
-		if err == nil {
-			var out bool
-			if out, err = e.hand(ctx, p); err == nil && !out {
-				return // the order of a conversation is kept: the rest waits for this one
-			}
-		}
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			return
-		case err != nil && ctx.Err() == nil: // of the store: nothing is lost, and nothing gets better by haste
-			e.Log.Error("deliver a message", "err", err)
-			e.pause(ctx, deliverBase)
-			return
-		}
-	}
-}
-
-// pause waits, or until ctx ends.
-func (e *Engine) pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
-// armOutbox sets the wheel for the next delivery that has to be tried again.
-func (e *Engine) armOutbox() {
-	next, err := e.Store.NextDelivery(e.now())
-	if err != nil {
-		e.Log.Error("read the outbox", "err", err)
-		next = e.now().Add(deliverCap)
-	}
-	if next != 0 && e.isRestored() { // what is overdue stays so
-		next = max(next, e.now().Add(deliverCap))
-	}
-	e.wheel.Cancel(e.outbox.timer)
-	if e.outbox.timer = 0; next != 0 {
-		e.outbox.timer = e.wheel.Add(int64(next), outboxKey)
-	}
-}
-
-func (e *Engine) hasRemote() bool {
-	for _, s := range e.Surfaces {
-		if !s.Traits().Local {
-			return true
-		}
-	}
-	return false
-}
-
-// hand gives one post to its surface. It is out, or is to be tried again later; an error is the store's.
-func (e *Engine) hand(ctx context.Context, p store.Post) (out bool, err error) {
-	t, err := e.Store.Turn(p.Turn)
-	if errors.Is(err, store.ErrNotFound) { // pruned meanwhile, and its posts with it
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	s, to := e.place(&t)
-	if s == nil {
-		return true, e.mark(p, "failed", "its surface is not configured any more")
-	}
-	if p.Handle != "" {
-		err = s.Edit(ctx, to, p)
-	} else {
-		if p.State == "posting" { // handed over before, outcome unknown
-			p.Tries = max(p.Tries, 1)
-		}
-		if err := e.mark(p, "posting", p.Error); err != nil {
-			return false, err
-		}
-		p.Handle, err = s.Post(ctx, to, p)
-	}
-	e.Crash("posted")
-	switch {
-	case err == nil:
-		e.clear(alertDelivery, stuckAt(s, to))
-		return true, e.mark(p, "done", "")
-	case ctx.Err() != nil:
-		return false, nil
-	case errors.Is(err, ErrGone) && p.Handle != "": // deleted or too old: one new post
-		p.Handle, p.Tries = "", 0
-		return false, e.again(s, to, p, 0, err)
-	case errors.Is(err, ErrGone):
-		e.raise(alertDelivery, stuckAt(s, to), p.Created, fmt.Sprintf("a message to %s could not be delivered and will not be: %v. Look at it there, then acknowledge this. %s", stuckAt(s, to), err, e.link("/turns/"+p.Turn.String())))
-		return true, e.mark(p, "failed", err.Error())
-	}
-	wait := min(deliverBase<<min(p.Tries, 12), deliverCap)
-	if r, ok := errors.AsType[*RetryAfter](err); ok {
-		wait = max(r.After, deliverBase)
-	}
-	return false, e.again(s, to, p, wait, err)
-}
-
-// mark stores how it stands.
-func (e *Engine) mark(p store.Post, state, why string) error {
-	p.State, p.Error = state, why
-	return e.Store.MarkPost(p, e.now())
-}
-
-// again stores the next try; the loop arms the wheel for it.
-func (e *Engine) again(s Surface, to Place, p store.Post, wait time.Duration, err error) error {
-	p.Tries++
-	if e.now().Sub(max(p.Created, p.Edited)) >= stuckAfter {
-		e.raise(alertDelivery, stuckAt(s, to), p.Created, fmt.Sprintf("a message to %s cannot be delivered since %s; it is tried again: %v. %s", stuckAt(s, to), e.clock(p.Created), err, e.link("/turns/"+p.Turn.String())))
-	}
-	p.NextTry = e.now().Add(wait)
-	return e.mark(p, "pending", err.Error())
-}
-
-// stuckAt is what an alert of a delivery is about: the channel.
-func stuckAt(s Surface, to Place) string { return s.Name() + "/" + to.Channel }
-
-// undelivered reports whether something still waits to go out there.
-func (e *Engine) undelivered(at string) (bool, error) {
-	lines, err := e.Store.DueLines(math.MaxInt64, nil, nil, math.MaxInt)
-	return slices.ContainsFunc(lines, func(l store.Line) bool { return l.Surface+"/"+l.Channel == at }), err
 }

@@ -28,7 +28,7 @@ func (e *Engine) askWhetherWanted(ctx context.Context, r *run, t *store.Turn) ve
 	}
 	w.Posts = []store.Post{e.noticeAs(t, old, w.Reason.Text+" Say yes, or !stop to drop it.", 0)}
 	w.Posts[0].Kind = postStale
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: time.Minute}}, err)
 	}
@@ -68,7 +68,7 @@ func (e *Engine) waitForAccount(ctx context.Context, r *run, t *store.Turn, unti
 		Turn: t.ID, At: e.now(), State: store.Owed, Resumed: t.Resumed, FirstFailed: t.FirstFailed, RearmN: t.RearmN, RearmOf: t.RearmOf, Episode: t.Episode,
 		Wait: store.Wait{RetryAt: until, Gate: t.Wait.Gate, From: "gate", MS: int64(until - e.now())}, Reason: t.Reason,
 	}
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: time.Minute}}, err)
 	}

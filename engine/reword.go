@@ -133,7 +133,7 @@ func (e *Engine) afterCut(ctx context.Context, r *run, t *store.Turn, n int) (ve
 	r.prepared, r.resends = nil, 0
 	r.ended()
 	e.exit(r)
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if errors.Is(err, store.ErrSettled) {
 		return over, false
 	} else if err != nil {

@@ -126,7 +126,7 @@ func (e *Engine) settle(ctx context.Context, r *run, t *store.Turn, s store.Sett
 		switch {
 		case err == nil:
 			e.Crash("settled")
-			e.settled(t, done)
+			e.settled(t, done, s.Posts)
 			return over, false
 		case errors.Is(err, store.ErrMoved):
 			return over, true
@@ -190,8 +190,8 @@ func (e *Engine) lateMention(t *store.Turn, surface Surface, old *store.Post, pa
 	}
 }
 
-// settled follows a turn that has ended: counters, log, working sign, outbox.
-func (e *Engine) settled(t *store.Turn, done store.Turn) {
+// settled follows a turn that has ended with these posts: counters, log, working sign, outbox.
+func (e *Engine) settled(t *store.Turn, done store.Turn, posts []store.Post) {
 	waited := int64(0)
 	if t.FirstFailed != 0 {
 		waited = max(0, int64(e.now()-t.FirstFailed))
@@ -206,7 +206,7 @@ func (e *Engine) settled(t *store.Turn, done store.Turn) {
 	if surface, to := e.place(t); surface != nil {
 		surface.Working(to, t.ID, false)
 	}
-	nudge(e.outbox.posts)
+	e.outbox.posted(posts...)
 	e.Log.Info("turn settled", "turn", t.ID.String(), "outcome", string(done.Outcome), "requests", done.Requests, "parks", done.Parks, "waited_ms", waited)
 }
 

@@ -53,7 +53,7 @@ func (e *Engine) sendMessage(_ context.Context, c tool.Call, to, text string) er
 	e.tally.move("", store.Done)
 	e.tally.settled[store.Answered]++
 	e.mu.Unlock()
-	nudge(e.outbox.posts)
+	e.outbox.posted(said.Posts...)
 	e.Log.Info("message sent", "turn", t.ID.String(), "surface", name, "from", c.By.Turn)
 	return nil
 }

@@ -176,9 +176,7 @@ func (e *Engine) keepResult(ctx context.Context, j *jobs, c *toolCall, result re
 		case err == nil:
 			e.Crash("stepped")
 			e.follow(j.turn, moved)
-			if len(tell.Posts) > 0 {
-				nudge(e.outbox.posts)
-			}
+			e.outbox.posted(tell.Posts...)
 			return true
 		case errors.Is(err, store.ErrSettled):
 			j.v, j.ended = over, true

@@ -86,7 +86,7 @@ func (e *Engine) decideUnknown(ctx context.Context, d Decision, a store.Approval
 	if errors.Is(err, store.ErrSettled) {
 		return after, err
 	}
-	nudge(e.outbox.posts)
+	e.outbox.posted(decided.Posts...)
 	return after, err
 }
 

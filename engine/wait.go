@@ -20,7 +20,7 @@ func (e *Engine) waitFor(ctx context.Context, r *run, t *store.Turn, j judged, s
 	}
 	edits := said != nil && said.ID != 0
 	e.Crash("waits")
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.unwritten(ctx, r, j, err)
 	}
@@ -39,6 +39,15 @@ func (e *Engine) waitFor(ctx context.Context, r *run, t *store.Turn, j judged, s
 	e.logWait(t, w)
 	e.asRow(t, w.Wait.RetryAt)
 	return over
+}
+
+// storeWait stores a wait with what it tells people, which then goes out.
+func (e *Engine) storeWait(w store.Waiting) (store.Turn, error) {
+	moved, err := e.Store.WaitTurn(w)
+	if err == nil {
+		e.outbox.posted(w.Posts...)
+	}
+	return moved, err
 }
 
 // waitStart is where a notice's clock begins: the first failure, or the start of the wait at a gate.
@@ -215,7 +224,7 @@ func (e *Engine) waitAtGate(ctx context.Context, r *run, g *gate, t *store.Turn)
 	}
 	w.Episode = ep.bytes()
 	edits := len(w.Posts) > 0 && w.Posts[0].ID != 0
-	moved, err := e.Store.WaitTurn(w)
+	moved, err := e.storeWait(w)
 	if err != nil {
 		return e.unwritten(ctx, r, judged{decision: ladder.Decision{Wait: until.Sub(now)}}, err)
 	}

@@ -79,7 +79,7 @@ func TestStatementsOfAPlainTurn(t *testing.T) {
 	inHouse(t, nil, func(h *house) {
 		h.settled(h.say("ann", "hello"), s(1)) // the first of a day reads what was used up, and makes the conversation
 		got := h.worked(func() { h.say("ann", "hello again") })
-		if want := (store.Work{Read: 3, Written: 29, Commits: 3}); got != want {
+		if want := (store.Work{Read: 2, Written: 29, Commits: 3}); got != want {
 			t.Errorf("%+v, noted are %+v", got, want)
 		}
 	})
@@ -97,7 +97,7 @@ func TestStatementsOfADeliveredTurn(t *testing.T) {
 				h.wait(s(1))
 			})
 		}
-		if want := (store.Work{Read: 10, Written: 37, Commits: 5}); got != want {
+		if want := (store.Work{Read: 5, Written: 37, Commits: 5}); got != want {
 			t.Errorf("%+v, noted are %+v", got, want)
 		}
 	})

@@ -161,7 +161,7 @@ func TestPosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, err := s.DueLines(now, nil, nil, 10)
-		if want := []Line{{a.Conversation, "web", "chat"}}[:len(list)]; err != nil || !slices.Equal(lines, want) {
+		if want := []Line{{a.Conversation, "bot", "web", "chat", ""}}[:len(list)]; err != nil || !slices.Equal(lines, want) {
 			t.Fatalf("lines %+v, %v; want %+v", lines, err, want)
 		}
 		return list

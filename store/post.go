@@ -91,8 +91,10 @@ func (s *Store) Posts(turn ID) (list []Post, err error) {
 // Line is a conversation with something to be delivered, and where it stands.
 type Line struct {
 	Conversation ID
+	Bot          string
 	Surface      string
 	Channel      string
+	Thread       string
 }
 
 // DueLines reads the conversations whose oldest post that is not out is due, soonest first and those
@@ -104,14 +106,14 @@ func (s *Store) DueLines(now Time, busy map[ID]bool, full map[string]bool, limit
 				return errEnough
 			}
 			var l Line
-			if err := r.Scan(&l.Conversation, &l.Surface, &l.Channel); err != nil {
+			if err := r.Scan(&l.Conversation, &l.Bot, &l.Surface, &l.Channel, &l.Thread); err != nil {
 				return err
 			}
 			if !busy[l.Conversation] && !full[l.Surface] {
 				list = append(list, l)
 			}
 			return nil
-		}, `SELECT p.conversation, c.surface, c.channel FROM posts p CROSS JOIN conversations c ON c.id = p.conversation
+		}, `SELECT p.conversation, c.bot, c.surface, c.channel, c.thread FROM posts p CROSS JOIN conversations c ON c.id = p.conversation
 			WHERE p.state IN ('pending', 'posting') AND p.next_try <= ? AND NOT EXISTS (SELECT 1 FROM posts q
 				WHERE q.conversation = p.conversation AND q.id < p.id AND q.state IN ('pending', 'posting'))
 			ORDER BY p.next_try, p.id`, now)
