@@ -88,13 +88,11 @@ func (s *Store) Sweep(until Time, limit int) (found Swept, err error) {
 // AtGate reads turns that wait at a gate: those spoken to at or after fresh first, then the rest, both
 // in the order in which they were last spoken to, at most limit of those that skip does not pass over.
 func (s *Store) AtGate(gate string, fresh Time, skip func(Ready) bool, limit int) (list []Ready, err error) {
-	err = s.view(func(c *conn) (err error) {
-		list, err = c.ready(nil, limit, skip, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
-			WHERE gate <> '' AND gate = ? AND spoken >= ? ORDER BY spoken, id`, gate, fresh)
-		if err == nil && len(list) < limit {
-			list, err = c.ready(list, limit, skip, `SELECT id, conversation, retry_at, wait_ms, state FROM turns
-				WHERE gate <> '' AND gate = ? AND spoken < ? ORDER BY spoken, id`, gate, fresh)
-		}
+	err = s.read(func(c *conn) error { // as many rows as fn takes are read, since both parts lie in the index as they are wanted
+		list, err = c.ready(nil, limit, skip, `SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns
+				WHERE gate <> '' AND gate = ? AND spoken >= ? ORDER BY spoken, id LIMIT -1)
+			UNION ALL SELECT * FROM (SELECT id, conversation, retry_at, wait_ms, state FROM turns
+				WHERE gate <> '' AND gate = ? AND spoken < ? ORDER BY spoken, id LIMIT -1)`, gate, fresh, gate, fresh)
 		return err
 	})
 	return list, wrap("read turns at a gate", err)
