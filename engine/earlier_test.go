@@ -90,7 +90,10 @@ func TestThreadIsKnownAndNotStoredS9(t *testing.T) {
 		if err != nil || len(steps) == 0 || steps[0].Kind != "context" || string(steps[0].Body) != `{"from":"t1","n":3}` {
 			t.Errorf("%+v, %v", steps, err)
 		}
-		files, _ := filepath.Glob(filepath.Join(h.dir, "*"))
+		files, _ := filepath.Glob(filepath.Join(h.file.dir, "*"))
+		if len(files) < 2 {
+			t.Errorf("files %q", files)
+		}
 		for _, name := range files {
 			if data, err := os.ReadFile(name); err == nil && bytes.Contains(data, []byte("secret word")) {
 				t.Errorf("%s holds what was not said to the bot", name)

@@ -23,7 +23,8 @@ import (
 // and a surface that shows what is stored.
 type house struct {
 	t      *testing.T
-	dir    string
+	file   *shelved
+	dir    string // of another file, which is opened instead
 	parts  Parts
 	models *fakeModels
 	web    *fakeSurface
@@ -38,8 +39,12 @@ type house struct {
 // inHouse runs a test in a bubble.
 func inHouse(t *testing.T, configure func(*Parts), f func(h *house)) {
 	t.Helper()
+	file, err := kept.take()
+	if err != nil {
+		t.Fatal(err)
+	}
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{t: t, dir: t.TempDir(), models: &fakeModels{}, log: &logLines{}}
+		h := &house{t: t, file: file, models: &fakeModels{}, log: &logLines{}}
 		h.web = &fakeSurface{name: "web", local: true}
 		h.parts = Parts{
 			Config: Default(), Retry: ladder.Default(), Alerts: DefaultAlerts(), Bots: []Bot{{Name: "bot", Models: []string{"fake/one"}, MaxSteps: 30, ContextTokens: 24000}},
@@ -54,12 +59,19 @@ func inHouse(t *testing.T, configure func(*Parts), f func(h *house)) {
 		f(h)
 		h.shutdown()
 	})
+	kept.give(file) // not after a failure that has left it open
 }
 
 // start opens the store and runs the engine.
 func (h *house) start() {
 	h.t.Helper()
-	s, err := store.Open(store.Config{Dir: h.dir, Synchronous: "normal"}, slog.New(slog.DiscardHandler))
+	open := func(log *slog.Logger) (*store.Store, error) { return h.file.Open("normal", log) }
+	if h.dir != "" {
+		open = func(log *slog.Logger) (*store.Store, error) {
+			return store.Open(store.Config{Dir: h.dir, Synchronous: "normal"}, log)
+		}
+	}
+	s, err := open(slog.New(slog.DiscardHandler))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -18,10 +18,10 @@ import (
 )
 
 // play plays a script in a bubble and returns the first fault, nil if there was none.
-func play(t *testing.T, script simScript, kept *store.Kept) (fault *simFault, log string) {
+func play(t *testing.T, script simScript, kept *shelved) (fault *simFault, log string) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		s := playScript(script, kept)
+		s := playScript(script, kept.Kept)
 		if len(s.faults) > 0 {
 			fault, log = &s.faults[0], s.log.String()
 		}
@@ -47,25 +47,6 @@ func simRuns(t *testing.T) (n int, seed uint64) {
 		}
 	}
 	return n, seed
-}
-
-// keptStore is where a test's stores are, one after the other: in memory where the system has a place
-// for that, since a run writes a few hundred times, and a disk would take longer for it than all the rest.
-func keptStore(t *testing.T) *store.Kept {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "holdfast")
-	if err != nil {
-		dir = t.TempDir()
-	} else {
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	}
-	kept := store.Keep(dir)
-	t.Cleanup(func() {
-		if err := kept.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return kept
 }
 
 // The model check: random outages, kills, clock steps and people on the whole engine and a real
@@ -97,7 +78,7 @@ func TestSimulation(t *testing.T) {
 }
 
 // reportSmallest makes the script of a failing seed as small as it gets and prints it.
-func reportSmallest(t *testing.T, seed uint64, script simScript, fault simFault, log string, kept *store.Kept) {
+func reportSmallest(t *testing.T, seed uint64, script simScript, fault simFault, log string, kept *shelved) {
 	again := func(s simScript) bool {
 		for range 2 { // what happens at the same moment happens in any order
 			if f, l := play(t, s, kept); f != nil && f.kind == fault.kind {
@@ -166,7 +147,7 @@ func TestOutageOf26Hours(t *testing.T) {
 		26h    heal`)
 	kept := keptStore(t)
 	synctest.Test(t, func(t *testing.T) {
-		s := playScript(script, kept)
+		s := playScript(script, kept.Kept)
 		for _, f := range s.faults {
 			t.Fatalf("%s: %s\n\n%s", f.kind, f.text, s.log)
 		}
