@@ -60,11 +60,14 @@ func (e *Engine) readClaims(begun *sync.WaitGroup, claims []*claim) {
 
 // row is the run's turn, as it was read after the run was claimed.
 func (e *Engine) row(r *run) (store.Turn, error) {
-	c := r.claim
-	if c == nil {
+	c, written := r.claim, r.row
+	r.claim, r.row = nil, nil
+	switch {
+	case c == nil && written != nil:
+		return *written, nil
+	case c == nil:
 		return e.Store.Turn(r.turn)
 	}
-	r.claim = nil
 	t, ok := c.rows[r.turn]
 	if !ok && c.err == nil {
 		return t, fmt.Errorf("read turn: %w", store.ErrNotFound)

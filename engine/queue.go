@@ -45,6 +45,22 @@ func (e *Engine) wake(turn, conversation store.ID, by string, due store.Time, fo
 	e.pump()
 }
 
+// wakeAdmitted makes a turn ready that was just admitted. If it starts at once it goes by the row that was
+// written; if it stands in line, that may say no more what is true by then.
+func (e *Engine) wakeAdmitted(a store.Admitted, by string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.wakeLocked(a.Turn, a.Conversation, by, 0, false)
+	r := e.sched.runs[a.Turn]
+	if r != nil && r.place == ready {
+		r.row = a.Row
+	}
+	e.pump()
+	if r != nil && r.place == ready {
+		r.row = nil
+	}
+}
+
 func (e *Engine) wakeLocked(turn, conversation store.ID, by string, due store.Time, force bool) {
 	if !e.loaded {
 		return // the load makes it ready

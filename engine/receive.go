@@ -58,10 +58,10 @@ func (e *Engine) Receive(ctx context.Context, in Incoming) (store.Admitted, erro
 		return a, nil
 	}
 	e.count("", store.Queued)
-	if refused, err := e.refuse(ctx, bot, in, a.Turn, today); err != nil || refused {
+	if refused, err := e.refuse(ctx, bot, in, a, today); err != nil || refused {
 		return a, err
 	}
-	e.wake(a.Turn, a.Conversation, wokenBy(in.Kind), 0, false)
+	e.wakeAdmitted(a, wokenBy(in.Kind))
 	return a, nil
 }
 
@@ -130,16 +130,16 @@ func (e *Engine) count(from, to store.State) {
 
 // refuse ends a message's turn at once where a limit of its person is reached (R14); it has its row
 // and is told so politely. today is how many messages he has sent today.
-func (e *Engine) refuse(ctx context.Context, bot *Bot, in Incoming, turn store.ID, today int64) (bool, error) {
+func (e *Engine) refuse(ctx context.Context, bot *Bot, in Incoming, a store.Admitted, today int64) (bool, error) {
 	why, err := e.limited(bot, in, today)
 	if err != nil || why == "" {
 		return false, err
 	}
-	t, err := e.Store.Turn(turn)
+	t, err := e.Store.Turn(a.Turn)
 	if err != nil {
 		return false, err
 	}
-	e.settle(context.WithoutCancel(ctx), &run{turn: turn}, &t, store.Settled{Outcome: store.Refused, Text: why, Error: why})
+	e.settle(context.WithoutCancel(ctx), &run{turn: a.Turn}, &t, store.Settled{Outcome: store.Refused, Text: why, Error: why})
 	return true, nil
 }
 

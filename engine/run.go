@@ -43,6 +43,7 @@ type run struct {
 
 	memory    ladder.Run
 	claim     *claim        // with whose rows its own comes; nil = it reads its own, or has it
+	row       *store.Turn   // its own, as it was written a moment ago; nil = it is read
 	late      time.Duration // from when it was due until its goroutine ran
 	begun     bool          // its start has been logged
 	spent     time.Duration // running time of earlier goroutines, against turn_deadline: see spentNow

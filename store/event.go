@@ -51,6 +51,7 @@ type Admitted struct {
 	IntoState    State // that turn's state
 	Seq          int64 // the change that tells of it
 	Duplicate    bool  // the event was known: nothing has changed; Turn is the known turn
+	Row          *Turn // that turn as it was written; nil of one that was known or taken in, or that no person has asked
 }
 
 // Admit writes event, conversation and turn in one transaction (P1). A known event changes nothing
@@ -131,7 +132,18 @@ func (f *fact) admit(a Admission) (out Admitted, err error) {
 		return out, err
 	}
 	out.Seq = f.writer.head
+	if out.Into == 0 && a.counts() { // else its conversation's count of re-arms is not known here
+		out.Row = a.row(out)
+	}
 	return out, f.keep(a.Command, out.Turn, chatKey(a.Surface, a.Channel, out.Conversation))
+}
+
+// row is the turn that admitTurn has written for a person's message, as it would be read.
+func (a *Admission) row(out Admitted) *Turn {
+	return &Turn{
+		ID: out.Turn, Conversation: out.Conversation, Bot: a.Bot, Surface: a.Surface, Channel: a.Channel, Thread: a.Thread, Person: a.Person, Lane: a.Lane,
+		State: Queued, Version: 1, Created: a.At, Spoken: a.At, Messages: 1, Calls: a.Calls, Supersedes: a.Supersedes,
+	}
 }
 
 // converse finds or makes the conversation; it is active now.

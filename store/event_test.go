@@ -29,6 +29,39 @@ func TestAdmitWritesTurnFirstP1(t *testing.T) {
 	}
 }
 
+// What Admit returns as the turn's row is what is read of it, where it returns one.
+func TestAdmittedRowIsTheTurns(t *testing.T) {
+	s := opened(t)
+	check := func(a Admission) Admitted {
+		t.Helper()
+		out := admit(t, s, a)
+		if out.Row == nil || !sameTurn(*out.Row, read(t, s, out.Turn)) {
+			t.Errorf("%+v is read as %+v", out.Row, read(t, s, out.Turn))
+		}
+		return out
+	}
+	first := check(hello(t0, "chat", "ada", "k1"))
+	wait(t, s, first.Turn, Rearming, Wait{RetryAt: t0 + 9}, Reason{Why: "failure"})
+	calls := hello(t0+1, "chat", "bob", "k2")
+	calls.Kind, calls.Journal, calls.Calls, calls.Merge = "button", []*Step{{Kind: "reply"}, {Kind: "decided"}}, 3, false
+	check(calls)
+	slack := hello(t0+2, "C1", "ada", "k3")
+	slack.Surface, slack.Thread, slack.Lane = "slack/x", "t", "fail_fast"
+	done := check(slack)
+	settle(t, s, Settled{Turn: done.Turn, At: t0, Outcome: Answered})
+	slack.Key, slack.Supersedes, slack.Merge = "k4", done.Turn, false
+	check(slack)
+
+	tick := hello(t0+3, "other", "schedule:x", "k5")
+	tick.Kind = "tick"
+	joins := hello(t0+4, "chat", "ada", "k6")
+	for name, a := range map[string]Admission{"a tick": tick, "one that joins": joins, "a known one": hello(t0, "chat", "ada", "k1")} {
+		if out := admit(t, s, a); out.Row != nil {
+			t.Errorf("%s: %+v", name, out.Row)
+		}
+	}
+}
+
 func sameTurn(a, b Turn) bool {
 	if string(a.Episode) != string(b.Episode) {
 		return false
