@@ -63,7 +63,8 @@ func (e *Engine) row(r *run) (store.Turn, error) {
 	c, written := r.claim, r.row
 	r.claim, r.row = nil, nil
 	switch {
-	case c == nil && written != nil:
+	case written != nil:
+		r.unread = true
 		return *written, nil
 	case c == nil:
 		return e.Store.Turn(r.turn)

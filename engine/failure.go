@@ -58,7 +58,7 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 	} else if ctx.Err() == nil && f.Class == llm.Canceled && e.Config.TurnDeadline <= r.spentNow() {
 		f = &llm.Failure{Class: llm.Canceled, Text: "deadline"}
 	}
-	e.countAnew(t)
+	e.countAnew(r, t)
 	j := e.judge(r, g, t, bot, n, f)
 	e.countStated(r, &j.ep, f, j.decision)
 	e.exhausted(t, f, j.decision)
@@ -73,13 +73,13 @@ func (e *Engine) afterFailure(ctx context.Context, r *run, g *gate, t *store.Tur
 }
 
 // countAnew reads how many re-arms the conversation has had: a message may have started the count anew
-// while the request was under way.
-func (e *Engine) countAnew(t *store.Turn) {
-	if t.Rearms == 0 {
+// while the request was under way, or another's turn have used one up since this one was admitted.
+func (e *Engine) countAnew(r *run, t *store.Turn) {
+	if t.Rearms == 0 && !r.unread {
 		return
 	}
 	if now, err := e.Store.Turn(t.ID); err == nil {
-		t.Rearms = now.Rearms
+		t.Rearms, r.unread = now.Rearms, false
 	}
 }
 

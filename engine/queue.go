@@ -45,20 +45,20 @@ func (e *Engine) wake(turn, conversation store.ID, by string, due store.Time, fo
 	e.pump()
 }
 
-// wakeAdmitted makes a turn ready that was just admitted. If it starts at once it goes by the row that was
-// written; if it stands in line, that may say no more what is true by then.
+// rowsInLine is how many turns may be in memory until one that was admitted is read when its turn comes,
+// rather than kept as it was written.
+const rowsInLine = 1000
+
+// wakeAdmitted makes a turn ready that was just admitted. It goes by the row that was written: if that has
+// moved when it comes to run, its first request is not written (store.Begin), and the row is read.
 func (e *Engine) wakeAdmitted(a store.Admitted, by string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wakeLocked(a.Turn, a.Conversation, by, 0, false)
-	r := e.sched.runs[a.Turn]
-	if r != nil && r.place == ready {
+	if r := e.sched.runs[a.Turn]; r != nil && r.place == ready && len(e.sched.runs) <= rowsInLine {
 		r.row = a.Row
 	}
 	e.pump()
-	if r != nil && r.place == ready {
-		r.row = nil
-	}
 }
 
 func (e *Engine) wakeLocked(turn, conversation store.ID, by string, due store.Time, force bool) {

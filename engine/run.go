@@ -43,7 +43,8 @@ type run struct {
 
 	memory    ladder.Run
 	claim     *claim        // with whose rows its own comes; nil = it reads its own, or has it
-	row       *store.Turn   // its own, as it was written a moment ago; nil = it is read
+	row       *store.Turn   // its own, as it was written when it was admitted; nil = it is read
+	unread    bool          // it went by that: what is not the turn's own may have changed since
 	late      time.Duration // from when it was due until its goroutine ran
 	begun     bool          // its start has been logged
 	spent     time.Duration // running time of earlier goroutines, against turn_deadline: see spentNow

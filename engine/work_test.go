@@ -85,9 +85,9 @@ func TestStatementsOfAPlainTurn(t *testing.T) {
 	})
 }
 
-// A turn that starts at once goes by the row that was written for it; one that stands in line for its
-// conversation reads what has become of it: here, how many re-arms another's turn has used up meanwhile.
-func TestTurnInLineReadsItsRowR4(t *testing.T) {
+// A turn goes by the row that was written for it, also if it has stood in line; how many re-arms another's
+// turn of its conversation has used up meanwhile is asked when it fails.
+func TestTurnInLineCountsWhatWasUsedUpR4(t *testing.T) {
 	inHouse(t, func(p *Parts) { p.Retry.Resends, p.Retry.Waits, p.Retry.Park = 0, 0, false }, func(h *house) {
 		h.models.took = s(1)
 		h.models.play("503")
