@@ -57,7 +57,7 @@ func TestSimulation(t *testing.T) {
 	var next, faults atomic.Int64
 	var workers sync.WaitGroup
 	began := time.Now()
-	for w := range min(runs, 2*runtime.GOMAXPROCS(0)) { // more than cores: some wait for the file system
+	for w := range min(runs, runtime.GOMAXPROCS(0)) { // more would wait for each other inside SQLite
 		workers.Go(func() {
 			t.Run(fmt.Sprint(w), func(t *testing.T) {
 				kept := keptStore(t)
