@@ -180,6 +180,8 @@ func (e *Engine) tellAlerts(ctx context.Context) (all bool) {
 	list, err := e.Store.UntoldAlerts(e.now())
 	if err != nil {
 		e.Log.Error("read alerts to be told", "err", err)
+		e.pause(ctx, outboxAgain)
+		nudge(e.outbox.alerts)
 		return true
 	}
 	all = true

@@ -30,6 +30,7 @@ func (r *RetryAfter) Unwrap() error { return r.Err }
 const (
 	deliverBase     = time.Second
 	deliverCap      = 5 * time.Minute
+	outboxAgain     = 5 * time.Second // after a store that could not be read
 	outboxBatch     = 100
 	handsPerSurface = 16               // lines under way at once: more than a platform's limits let through
 	stuckAfter      = 10 * time.Minute // a post that is not out by then raises delivery_stuck
@@ -51,9 +52,13 @@ func (e *Engine) deliver(ctx context.Context) {
 		case <-e.outbox.posts:
 		}
 		now := e.now() // of the whole pass: what is not due yet is armed for, and nothing falls between the two
-		for ctx.Err() == nil && !e.isRestored() && e.beginLines(ctx, now, &hands) {
+		read := true
+		for more := true; more && read && ctx.Err() == nil && !e.isRestored(); {
+			more, read = e.beginLines(ctx, now, &hands)
 		}
-		if later, alert := e.outbox.triesLater(); later {
+		if !read { // whatever is due is looked for then
+			e.armOutboxAt(e.now().Add(outboxAgain))
+		} else if later, alert := e.outbox.triesLater(); later {
 			e.armOutbox(now)
 			if alert { // whose time may have come before now
 				nudge(e.outbox.alerts)
@@ -77,20 +82,21 @@ func (e *Engine) tellLoop(ctx context.Context) {
 	}
 }
 
-// beginLines gives lines that are due a hand; more says that there may be others.
-func (e *Engine) beginLines(ctx context.Context, now store.Time, hands *sync.WaitGroup) (more bool) {
+// beginLines gives lines that are due a hand; more says that there may be others. read is false if the store
+// could not be read.
+func (e *Engine) beginLines(ctx context.Context, now store.Time, hands *sync.WaitGroup) (more, read bool) {
 	busy, full := e.outbox.taken()
 	lines, err := e.Store.DueLines(now, busy, full, outboxBatch)
 	if err != nil {
 		e.Log.Error("read the outbox", "err", err)
-		return false
+		return false, false
 	}
 	for _, l := range lines {
 		if e.outbox.take(l) {
 			hands.Go(func() { e.deliverLine(ctx, l) })
 		}
 	}
-	return len(lines) == outboxBatch
+	return len(lines) == outboxBatch, true
 }
 
 // deliverLine hands a conversation's posts over, one after the other, as far as they are due.
@@ -136,11 +142,16 @@ func (e *Engine) armOutbox(now store.Time) {
 	next, err := e.Store.NextDelivery(now)
 	if err != nil {
 		e.Log.Error("read the outbox", "err", err)
-		next = e.now().Add(deliverCap)
+		next = e.now().Add(outboxAgain)
 	}
 	if next != 0 && e.isRestored() { // what is overdue stays so
 		next = max(next, e.now().Add(deliverCap))
 	}
+	e.armOutboxAt(next)
+}
+
+// armOutboxAt sets it for that time; 0 = for none.
+func (e *Engine) armOutboxAt(next store.Time) {
 	e.wheel.Cancel(e.outbox.timer)
 	if e.outbox.timer = 0; next != 0 {
 		e.outbox.timer = e.wheel.Add(int64(next), outboxKey)

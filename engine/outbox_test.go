@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +89,57 @@ func TestEditGoneN6(t *testing.T) {
 		h.wait(24 * time.Hour)
 		equal(t, "posts", h.web.shown(), []string{"answer"})
 		equal(t, "alerts", h.openAlerts(), []string(nil))
+	})
+}
+
+// without lets a while pass in which the store lacks a table. The house moves into a file that others can open.
+func (h *house) without(table string, before, while func()) {
+	h.t.Helper()
+	h.shutdown()
+	h.dir = h.t.TempDir()
+	h.start()
+	file, err := sql.Open("sqlite", filepath.Join(h.dir, "holdfast.db"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer file.Close()
+	change := func(statement string) {
+		h.t.Helper()
+		if _, err := file.Exec(statement); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	before()
+	change("ALTER TABLE " + table + " RENAME TO hidden")
+	while()
+	change("ALTER TABLE hidden RENAME TO " + table)
+}
+
+// A store that cannot be read when a message, or an alert, is to be tried again is read again soon: neither is
+// left until something else goes out.
+func TestOutboxThatCannotBeReadIsReadAgain(t *testing.T) {
+	inHouse(t, onChat, func(h *house) {
+		h.without("posts", func() {
+			h.web.fail = []error{errors.New("503 from the platform")}
+			h.settled(h.say("ann", "hello"), s(.5))
+		}, func() { h.wait(s(1)) })
+		if n := len(h.log.with("read the outbox")); n == 0 {
+			t.Error("it could be read")
+		}
+		h.wait(outboxAgain + s(1))
+		equal(t, "posts", h.web.shown(), []string{"answer"})
+	})
+	inHouse(t, func(p *Parts) { p.Surfaces[0].(*fakeSurface).name = "slack/x"; onChat(p); p.Alerts.To = "slack:x/C1" }, func(h *house) {
+		h.without("alerts", func() {
+			h.web.fail = []error{errors.New("503 from the platform")}
+			h.engine.raise(alertPoisoned, "x", h.engine.now(), "look")
+			h.wait(s(.5))
+		}, func() { h.wait(s(1)) })
+		if n := len(h.log.with("read alerts to be told")); n == 0 {
+			t.Error("they could be read")
+		}
+		h.wait(2 * outboxAgain)
+		equal(t, "posts", h.web.shown(), []string{"look"})
 	})
 }
 
