@@ -131,7 +131,7 @@ func (e *Engine) isOther(ctx context.Context, r *run, t *store.Turn) (verdict, b
 	case t.State == store.Owed && e.Retry.StaleAfter > 0 && e.now().Sub(t.Spoken) > e.Retry.StaleAfter && e.heldUntil(t) == 0:
 		return e.askWhetherWanted(ctx, r, t), true
 	case t.State == store.Owed && t.Reason.Why == "account" && r.by == "timer":
-		if until := e.accountWaits(t); until != 0 {
+		if until := e.accountWaits(r, t); until != 0 {
 			return e.waitForAccount(ctx, r, t, until), true
 		}
 	}

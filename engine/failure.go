@@ -46,6 +46,7 @@ type judged struct {
 	gateKey  string
 	gateEnd  store.Time // 0 = open
 	at       store.Time // when it was judged: from here on the wait runs
+	other    store.Time // an account's failure: when another model of the chain may be asked; 0 = there is none
 }
 
 // afterFailure lets the ladder decide on a failed request and carries the decision out.
@@ -108,9 +109,12 @@ func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.F
 	lf := asLadder(f)
 	d, rec := ladder.Judge(g.rec.Gate, t.ID.String(), lf, ep.Episode, r.memory, e.situation(r, t, ep, bot, now), e.Retry)
 	e.moved(g, rec, string(f.Class), f.Text)
-	if d.Do == ladder.Fallback {
+	if d.Cooldown > 0 {
 		g.rec.CoolUntil, g.rec.CoolWhy = now.Add(d.Cooldown), string(f.Class)
 		g.dirty = true
+	}
+	if f.Class == llm.Auth {
+		g.rec.Refused, g.dirty = now, true
 	}
 	if f.Class == llm.TooLarge && f.Limit > 0 {
 		g.rec.Limit = f.Limit
@@ -121,7 +125,13 @@ func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.F
 	e.pump()
 	ep.Episode = d.Episode
 	j := judged{failure: f, decision: d, ep: ep, gates: g.snapshot(), gateKey: g.row.Key, gateEnd: g.end(e.now()), at: store.At(now)}
-	j.attempt = attemptEnd(n, ms, f, d)
+	if d.Why == "account" {
+		j.other = e.otherModel(bot, r.model)
+		if d.Do == ladder.Owe && j.other != 0 && j.other.Sub(j.at) < d.Wait {
+			j.decision.Wait, j.decision.From = j.other.Sub(j.at), "gate"
+		}
+	}
+	j.attempt = attemptEnd(n, ms, f, j.decision)
 	return j
 }
 

@@ -41,6 +41,7 @@ type gateRecord struct {
 	Gate         ladder.Gate `json:"gate,omitzero"`
 	CoolUntil    time.Time   `json:"cool,omitzero"`    // L3: passed over until then while another is usable
 	AccountAsked time.Time   `json:"account,omitzero"` // when one of the turns that an account has stopped last asked
+	Refused      time.Time   `json:"refused,omitzero"` // when its key was last refused; zero = not since it changed
 	CoolWhy      string      `json:"why,omitzero"`
 	Limit        int64       `json:"limit,omitzero"`  // stated context limit in tokens (F14)
 	Opened       time.Time   `json:"opened,omitzero"` // last time content came after a closing
@@ -219,6 +220,9 @@ func (e *Engine) content(g *gate, concurrency int) {
 		g.rec.AccountAsked, g.rec.Opened, g.dirty = time.Time{}, e.Wall(), true
 		e.letInSoon(g, "gate")
 	}
+	if !g.rec.Refused.IsZero() {
+		g.rec.Refused, g.dirty = time.Time{}, true
+	}
 	g.answers()
 	if g.rec.Gate.IsZero() {
 		return
@@ -259,7 +263,7 @@ func (g *gate) answers() {
 
 // past lets nothing that has happened lie in the future, as it does after a backward clock step.
 func (r *gateRecord) past(now time.Time) {
-	for _, t := range []*time.Time{&r.Opened, &r.AccountAsked} {
+	for _, t := range []*time.Time{&r.Opened, &r.AccountAsked, &r.Refused} {
 		if t.After(now) {
 			*t = now
 		}

@@ -74,3 +74,59 @@ func TestBotGoneEndsWhereNothingIsOwed(t *testing.T) {
 		}
 	})
 }
+
+// An account that refuses at the end of a chain whose other models are only busy: the turn is owed with
+// its alert at once, and goes on as soon as one of the others may be asked, not an hour later. A key that
+// was refused is no fallback for those that come after (DESIGN.md §4, L3: usable).
+func TestRefusedAccountBehindABusyModelF13(t *testing.T) {
+	for _, word := range []string{"401", "402"} {
+		inHouse(t, func(p *Parts) { p.Bots[0].Models = []string{"fake/one", "fake/two"} }, func(h *house) {
+			h.models.playFor("one", "429/10m", "ok:one")
+			h.models.playFor("two", word)
+			first := h.say("ann", "hello")
+			if p := h.want(first, store.Owed); p.Reason.Why != "account" {
+				t.Errorf("%s: %+v", word, p)
+			}
+			equal(t, "alerts", h.openAlerts(), []string{"account"})
+			second := h.sayIn("other", "bob", "hello")
+			if p := h.want(second, store.Parked); p.Requests != 0 {
+				t.Errorf("%s: the refused account was asked as a fallback: %+v", word, p)
+			}
+			h.wait(10*time.Minute - s(1))
+			if n := len(h.models.requests()); n != 2 {
+				t.Errorf("%s: %d requests inside the hold, want 2", word, n)
+			}
+			for _, id := range []store.ID{first, second} {
+				if got := h.settled(id, s(2)); got.Text != "one" {
+					t.Errorf("%s: %+v", word, got)
+				}
+			}
+			if n := len(h.models.requests()); n != 4 {
+				t.Errorf("%s: %d requests, want 4", word, n)
+			}
+		})
+	}
+}
+
+// A rate limit without a stated wait has no fallback in a model whose key was refused: the first model is
+// asked again (F2). When the hour of the account is over the fallback may be tried again.
+func TestRefusedKeyIsNoFallbackF2(t *testing.T) {
+	inHouse(t, func(p *Parts) { p.Bots[0].Models = []string{"fake/one", "fake/two"} }, func(h *house) {
+		h.models.playFor("one", "429", "ok:one", "429", "429", "ok:again", "429", "ok:late")
+		h.models.playFor("two", "401", "ok:mended")
+		first := h.say("ann", "hello")
+		if got := h.settled(first, 6*time.Minute); got.Text != "one" {
+			t.Errorf("%+v", got)
+		}
+		if got := h.settled(h.say("ann", "again"), s(20)); got.Text != "again" {
+			t.Errorf("%+v", got)
+		}
+		if n := len(h.models.requests()); n != 6 {
+			t.Errorf("%d requests, want 6", n)
+		}
+		h.wait(time.Hour)
+		if got := h.settled(h.say("ann", "later"), s(20)); got.Text != "mended" {
+			t.Errorf("%+v", got)
+		}
+	})
+}

@@ -46,20 +46,58 @@ func asksWhetherWanted(t *store.Turn) bool {
 // accountAsk is how often one of the turns that an account has stopped asks again (F13).
 const accountAsk = time.Hour
 
-// accountWaits lets one turn in an hour ask at an account that refuses; until is when this one may.
-func (e *Engine) accountWaits(t *store.Turn) (until store.Time) {
+// accountWaits lets one turn in an hour ask at an account that refuses; until is when this one may. Where
+// another model of its chain is usable again it may at once, and otherwise no later than one can be.
+func (e *Engine) accountWaits(r *run, t *store.Turn) (until store.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	g := e.gates[t.Wait.Gate]
-	if g == nil || !g.ofModel() || e.gateOf(g.model()) != g { // its key, or the config, has changed
+	g, bot := e.gates[t.Wait.Gate], e.bots[t.Bot]
+	if g == nil || bot == nil || !g.ofModel() || e.gateOf(g.model()) != g { // its key, or the config, has changed
 		return 0
 	}
 	now := e.Wall()
+	if _, ok := e.fallback(r, bot, g.model()); ok {
+		return 0
+	}
 	if next := g.rec.AccountAsked.Add(accountAsk); now.Before(next) {
-		return store.At(next)
+		return sooner(store.At(next), e.otherModel(bot, g.model()))
 	}
 	g.rec.AccountAsked, g.dirty = now, true
 	return 0
+}
+
+// otherModel is when a turn whose account at one model of its chain refuses may ask another one, which was
+// only busy: at the end of what closes it, else like every owed turn gate_cap from now. 0 if there is none.
+// Engine.mu is held.
+func (e *Engine) otherModel(bot *Bot, refuses string) (at store.Time) {
+	now := e.Wall()
+	for _, m := range bot.Models {
+		s := e.serviceOf(m)
+		if m == refuses || s == nil || s.NoKey {
+			continue
+		}
+		g := e.gateOf(m)
+		if g.refusing(now) {
+			continue
+		}
+		next := g.end(store.At(now))
+		if next == 0 {
+			next = store.At(now.Add(e.Retry.GateCap))
+		}
+		if g.cooling(now) {
+			next = max(next, store.At(g.rec.CoolUntil))
+		}
+		at = sooner(at, next)
+	}
+	return at
+}
+
+// sooner is the earlier of two moments, where 0 is never.
+func sooner(a, b store.Time) store.Time {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // waitForAccount lets an owed turn wait for its turn to ask.

@@ -21,7 +21,8 @@ type reply struct {
 
 // choose takes the model of the next send: the run's own until it leaves it, else the first of the
 // bot's chain that this run has not left and that is not cooling; if all are cooling the first that
-// was not left. False if the config has none of them.
+// was not left. A key that was refused is tried by the first of the chain alone. False if the config has
+// none of them.
 func (e *Engine) choose(r *run, bot *Bot) (string, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,7 +37,7 @@ func (e *Engine) choose(r *run, bot *Bot) (string, bool) {
 		if first == "" {
 			first = m
 		}
-		if e.usable(m) && !e.gateOf(m).cooling(e.Wall()) {
+		if e.askable(m) && !e.gateOf(m).cooling(e.Wall()) && (m == bot.Models[0] || e.usable(m)) {
 			return m, true
 		}
 	}
@@ -46,14 +47,23 @@ func (e *Engine) choose(r *run, bot *Bot) (string, bool) {
 // cooling reports whether L3 has left it lately.
 func (g *gate) cooling(now time.Time) bool { return now.Before(g.rec.CoolUntil) }
 
-// usable reports whether a model could be sent to now: key present, gate open. Engine.mu is held.
-func (e *Engine) usable(model string) bool {
+// refusing reports whether its key was refused lately; like everything that an account has stopped it
+// is tried again once an hour.
+func (g *gate) refusing(now time.Time) bool { return now.Before(g.rec.Refused.Add(accountAsk)) }
+
+// askable reports whether a model could be sent to now: key present, gate open. Engine.mu is held.
+func (e *Engine) askable(model string) bool {
 	s := e.serviceOf(model)
 	if s == nil || s.NoKey {
 		return false
 	}
 	_, why := e.gateOf(model).rec.Gate.Closed(e.Wall())
 	return why == ""
+}
+
+// usable is askable with a key that is not known to be refused. Engine.mu is held.
+func (e *Engine) usable(model string) bool {
+	return e.askable(model) && !e.gateOf(model).refusing(e.Wall())
 }
 
 // fallback reports whether L3 has somewhere to go from a model. Engine.mu is held.

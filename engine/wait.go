@@ -111,10 +111,12 @@ func (e *Engine) waitingRow(r *run, t *store.Turn, j judged, state store.State) 
 		w.Step = e.failureNote(t, w.Reason.Class, w.Reason.Text)
 		w.Resumed = "failure"
 		w.Wait.Gate, w.Wait.From = j.gateKey, "gate"
-		w.Wait.RetryAt, w.Wait.MS = now.Add(e.owedPause(d)), ceilMS(e.owedPause(d))
+		w.Wait.RetryAt = now.Add(e.owedPause(d))
 		if d.Why == "account" {
 			w.Reason.Why = "account"
+			w.Wait.RetryAt = sooner(w.Wait.RetryAt, j.other)
 		}
+		w.Wait.MS = int64(w.Wait.RetryAt - now)
 	}
 	return w
 }

@@ -215,12 +215,12 @@ func TestCooldownsF7(t *testing.T) {
 
 func TestAccountF13(t *testing.T) {
 	run(t, []one{
-		{name: "quota", f: fatal("quota", 402), want: "L7 owe 1h0m0s backoff account"},
-		{name: "auth", f: fatal("auth", 401), want: "L7 owe 1h0m0s backoff account"},
-		{name: "never inside a hold F9", f: fatal("quota", 429).stating(5 * time.Hour), s: held(5 * time.Hour), want: "L7 owe 5h0m0s retry-after account"},
-		{name: "another's hold", f: fatal("auth", 401), s: held(2 * time.Hour), want: "L7 owe 2h0m0s gate account"},
-		{name: "over stated_wait_max", f: fatal("quota", 429).stating(48 * time.Hour), want: "L7 owe 48h0m0s retry-after account"},
-		{name: "re-armed R3", f: fatal("quota", 402), s: oneShot, want: "L7 owe 1h0m0s backoff account"},
+		{name: "quota", f: fatal("quota", 402), want: "L7 owe 1h0m0s backoff cooldown 30m0s account"},
+		{name: "auth", f: fatal("auth", 401), want: "L7 owe 1h0m0s backoff cooldown 5m0s account"},
+		{name: "never inside a hold F9", f: fatal("quota", 429).stating(5 * time.Hour), s: held(5 * time.Hour), want: "L7 owe 5h0m0s retry-after cooldown 5h0m0s account"},
+		{name: "another's hold", f: fatal("auth", 401), s: held(2 * time.Hour), want: "L7 owe 2h0m0s gate cooldown 5m0s account"},
+		{name: "over stated_wait_max", f: fatal("quota", 429).stating(48 * time.Hour), want: "L7 owe 48h0m0s retry-after cooldown 48h0m0s account"},
+		{name: "re-armed R3", f: fatal("quota", 402), s: oneShot, want: "L7 owe 1h0m0s backoff cooldown 30m0s account"},
 		{name: "owed = false", f: fatal("quota", 402), c: []func(*Config){notOwed}, want: "end account"},
 		{name: "durable = false", f: fatal("quota", 402), s: fleeting, want: "end account"},
 		{name: "fail-fast", f: fatal("auth", 401), s: failFast, want: "end account"},

@@ -99,7 +99,7 @@ type Decision struct {
 	Wait     time.Duration // planned wait from Situation.Now, whole milliseconds. Owe: 0 = not known
 	From     string        // "backoff" | "retry-after" | "gate" | "rearm"; "" without a wait
 	N, Max   int           // this rung's wait, from 1, and its limit (0 = none): the log line's attempt and max
-	Cooldown time.Duration // Fallback: how long the model is passed over
+	Cooldown time.Duration // Fallback, and an account's failure: how long the model is passed over
 	Why      string        // End, Owe: "refused" | "no_retry" | "certificate" | "too_large" | "deadline" | "canceled" | "unclassified" | "stated_wait" | "max_requests" | "account" | "spent" | "busy"
 	Episode  Episode       // to be stored
 	Run      Run           // to be kept

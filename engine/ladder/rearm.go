@@ -48,12 +48,17 @@ func (t *trouble) rearm() (Decision, bool) {
 	return t.answer(Decision{Do: Rearm, Rung: "L6", Wait: p.wait, From: p.from, N: n + 1, Max: len(t.c.Rearm)})
 }
 
-// account is L7 for auth and quota without a usable fallback (F9, F13).
+// account is L7 for auth and quota without a usable fallback (F9, F13). The model is passed over as if it
+// had been left: the others of its chain are only busy.
 func (t *trouble) account() (Decision, bool) {
 	if !isAccount(t.f.Class) {
 		return Decision{}, false
 	}
-	return t.oweOrEnd("account")
+	d, ok := t.oweOrEnd("account")
+	if d.Do == Owe {
+		d.Cooldown = t.cooldown()
+	}
+	return d, ok
 }
 
 // oweOrEnd is L7, or the end where nothing may be owed. The wait is as long as the gate keeps the
