@@ -119,6 +119,7 @@ func (e *Engine) load() error {
 	e.mu.Lock()
 	e.ready = nil
 	e.mu.Unlock()
+	e.runs.Go(e.takeChanges)
 	return nil
 }
 

@@ -98,6 +98,28 @@ func (s *Store) AtGate(gate string, fresh Time, skip func(Ready) bool, limit int
 	return list, wrap("read turns at a gate", err)
 }
 
+// AtGateOf reads a bot's turns that wait at a gate, with account only those that do for its account's sake,
+// with id > after in the order of ids, at most limit.
+func (s *Store) AtGateOf(bot, gate string, account bool, after ID, limit int) (list []Ready, err error) {
+	err = s.read(func(c *conn) error {
+		list, err = c.ready(nil, limit, nil, `SELECT t.id, t.conversation, t.retry_at, t.wait_ms, t.state FROM turns t JOIN conversations c ON c.id = t.conversation
+			WHERE t.gate <> '' AND t.gate = ? AND c.bot = ? AND (NOT ? OR t.state = 'owed' AND t.reason_why = 'account') AND t.id > ? ORDER BY t.id LIMIT ?`, gate, bot, account, after, limit)
+		return err
+	})
+	return list, wrap("read a bot's turns at a gate", err)
+}
+
+// ForDayOf reads a bot's turns that wait for the day to turn at a moment, with id > after in the order of
+// ids, at most limit.
+func (s *Store) ForDayOf(bot string, turns Time, after ID, limit int) (list []Ready, err error) {
+	err = s.read(func(c *conn) error {
+		list, err = c.ready(nil, limit, nil, `SELECT t.id, t.conversation, t.retry_at, t.wait_ms, t.state FROM turns t JOIN conversations c ON c.id = t.conversation
+			WHERE t.retry_at <> 0 AND t.retry_at = ? AND t.wait_from = 'budget' AND c.bot = ? AND t.id > ? ORDER BY t.id LIMIT ?`, turns, bot, after, limit)
+		return err
+	})
+	return list, wrap("read a bot's turns that wait for the day", err)
+}
+
 // GateWaiters counts the turns that wait at each gate.
 func (s *Store) GateWaiters() (map[string]int, error) {
 	waiters := map[string]int{}
