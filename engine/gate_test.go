@@ -160,3 +160,34 @@ func TestPause(t *testing.T) {
 		})
 	}
 }
+
+// What comes up names every turn with a time of its own, however far it lies and however many wait at a
+// gate before it: a retry in process, a park, a re-arm with its count and an owed turn.
+func TestUpcomingNamesWhatWaits(t *testing.T) {
+	inHouse(t, func(p *Parts) {
+		p.Retry.Resends = 0
+		p.Bots[0].Models = []string{"fake/one"}
+		p.Bots = append(p.Bots, Bot{Name: "two", Models: []string{"fake/two"}})
+	}, func(h *house) {
+		h.models.playFor("one", "429/40m")
+		for i := range 60 {
+			h.sayIn(fmt.Sprint("room", i), fmt.Sprint("p", i), "hello")
+		}
+		h.wait(s(1))
+		h.models.playFor("two", "401")
+		a, err := h.engine.Receive(t.Context(), Incoming{Bot: "two", Surface: "web", Channel: "other", Key: "k", Person: "ann", Text: "hello"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		owed := h.want(a.Turn, store.Owed)
+		kinds, last := map[string]int{}, Upcoming{}
+		for _, u := range h.engine.Shape().Upcoming {
+			kinds[u.Kind]++
+			last = u
+		}
+		if kinds["gate"] != 1 || kinds["resume"] != knownShown+1 {
+			t.Errorf("%v", kinds)
+		}
+		equal(t, "the owed one", []Upcoming{last}, []Upcoming{{Kind: "resume", Turn: a.Turn, At: owed.RetryAt, Count: 1}})
+	})
+}

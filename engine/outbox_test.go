@@ -82,10 +82,15 @@ func TestEditGoneN6(t *testing.T) {
 		for range 100 {
 			h.web.fail = append(h.web.fail, errors.New("no"))
 		}
-		h.say("ann", "hello")
+		id := h.say("ann", "hello")
 		h.models.play("ok:other")
 		h.wait(20 * time.Minute)
 		equal(t, "alerts", h.openAlerts(), []string{"delivery_stuck"})
+		posts, err := h.store.Posts(id)
+		if err != nil || len(posts) != 1 {
+			t.Fatal(posts, err)
+		}
+		equal(t, "upcoming", h.engine.Shape().Upcoming, []Upcoming{{Kind: "delivery", Turn: id, At: posts[0].NextTry, Count: 1}})
 		h.wait(24 * time.Hour)
 		equal(t, "posts", h.web.shown(), []string{"answer"})
 		equal(t, "alerts", h.openAlerts(), []string(nil))

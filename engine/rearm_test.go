@@ -26,6 +26,7 @@ func TestRearmR1R4R11(t *testing.T) {
 			if p.RearmN != n || p.RearmOf != 3 || p.Wait.From != "rearm" {
 				t.Errorf("%+v", p)
 			}
+			equal(t, "upcoming", h.engine.Shape().Upcoming, []Upcoming{{Kind: "rearm", Turn: id, At: p.RetryAt, Count: n, Of: 3}})
 			h.crash()
 			h.start()
 			h.wait(p.RetryAt.Sub(h.engine.now()) + s(.1))

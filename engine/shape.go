@@ -98,8 +98,8 @@ func (e *Engine) lost() int64 {
 	return max(0, known-int64(len(e.sched.runs)))
 }
 
-// Shape is what an operator sees at a glance; all of it is in memory, but for whose turns wait at a
-// gate where somebody has come or gone.
+// Shape is what an operator sees at a glance; all of it is in memory, but for what comes up next and whose
+// turns wait at a gate where somebody has come or gone.
 type Shape struct {
 	Turns     map[store.State]int64 // by state
 	Accepted  int64
@@ -129,8 +129,20 @@ type Upcoming struct {
 	Turn  store.ID
 	Name  string // of a schedule
 	At    store.Time
-	Count int
-	Of    int
+	Count int // turns that go on; which of the Of re-arms it is, from 1
+	Of    int // re-arms; else 0
+}
+
+// upcoming is what stands in the store as due: a turn's next try, or a post's.
+func upcoming(d store.Coming) Upcoming {
+	u := Upcoming{Kind: "resume", Turn: d.Turn, At: d.At, Count: 1}
+	switch {
+	case d.Post:
+		u.Kind = "delivery"
+	case d.State == store.Rearming:
+		u.Kind, u.Count, u.Of = "rearm", d.RearmN, d.RearmOf
+	}
+	return u
 }
 
 // upcomingShown is how many of the next due things Shape lists.
@@ -139,6 +151,10 @@ const upcomingShown = 50
 // Shape reads it.
 func (e *Engine) Shape() Shape {
 	e.countPeople()
+	due, err := e.Store.Upcoming(e.now(), upcomingShown)
+	if err != nil {
+		e.Log.Error("read what comes up", "err", err)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := Shape{
@@ -149,25 +165,24 @@ func (e *Engine) Shape() Shape {
 		s.Accepted += e.tally.turns[state]
 	}
 	now := e.now()
-	atGate := map[store.ID]bool{}
+	closed := map[string]bool{}
 	for _, g := range e.gateList {
 		if _, why := g.rec.Gate.Closed(now.Go()); why != "" {
+			closed[g.row.Key] = true
 			s.Gates = append(s.Gates, GateShape{
 				Provider: g.row.Provider, Model: g.row.Model, Why: why, Class: g.row.Class, Until: g.row.Until, Since: g.row.Since,
 				Error: g.row.Error, Held: g.held(), People: g.people,
 			})
 			s.Upcoming = append(s.Upcoming, Upcoming{Kind: "gate", At: g.row.Until, Count: g.held()})
 			for _, turn := range g.known {
-				atGate[turn] = true
 				s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: g.row.Until, Count: 1})
 			}
 		}
 	}
-	for turn, h := range e.timers {
-		if atGate[turn] { // only looks whether people are to be told
-			continue
+	for _, u := range due {
+		if !closed[u.Gate] {
+			s.Upcoming = append(s.Upcoming, upcoming(u))
 		}
-		s.Upcoming = append(s.Upcoming, Upcoming{Kind: "resume", Turn: turn, At: h.at, Count: 1})
 	}
 	s.Upcoming = append(s.Upcoming, e.ticks.next...)
 	slices.SortFunc(s.Upcoming, func(a, b Upcoming) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Turn, b.Turn)) })

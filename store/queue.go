@@ -120,6 +120,36 @@ func (s *Store) ForDayOf(bot string, turns Time, after ID, limit int) (list []Re
 	return list, wrap("read a bot's turns that wait for the day", err)
 }
 
+// Coming is something that is due later: a turn's next try, or a post's.
+type Coming struct {
+	Turn            ID
+	At              Time
+	State           State  // of the turn
+	Gate            string // at which it waits, "" = at none
+	RearmN, RearmOf int
+	Post            bool // it is a post of the turn that is tried again
+}
+
+// comingRead bounds how many due turns Upcoming looks through, since most may wait at one gate.
+const comingRead = 1000
+
+// Upcoming reads what is due next, soonest first: at most limit turns with a time of their own (those parked
+// at a gate have the gate's), then at most limit posts whose next try lies after now.
+func (s *Store) Upcoming(now Time, limit int) (list []Coming, err error) {
+	err = s.read(func(c *conn) error {
+		return c.each(func(r row) error {
+			var x Coming
+			err := r.Scan(&x.Turn, &x.At, &x.State, &x.Gate, &x.RearmN, &x.RearmOf, &x.Post)
+			list = append(list, x)
+			return err
+		}, `SELECT * FROM (SELECT id, retry_at, state, gate, rearm_n, rearm_of, 0 FROM
+				(SELECT * FROM turns WHERE retry_at <> 0 ORDER BY retry_at, id LIMIT ?) WHERE gate = '' OR state <> 'parked' LIMIT ?)
+			UNION ALL SELECT * FROM (SELECT turn, next_try, '', '', 0, 0, 1 FROM posts
+				WHERE state IN ('pending', 'posting') AND next_try > ? ORDER BY next_try LIMIT ?)`, comingRead, limit, now, limit)
+	})
+	return list, wrap("read what comes up", err)
+}
+
 // GateWaiters counts the turns that wait at each gate.
 func (s *Store) GateWaiters() (map[string]int, error) {
 	waiters := map[string]int{}
