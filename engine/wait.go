@@ -141,6 +141,11 @@ func (e *Engine) unwritten(ctx context.Context, r *run, j judged, err error) ver
 	if errors.Is(err, store.ErrSettled) || ctx.Err() != nil {
 		return over
 	}
+	e.mu.Lock()
+	for _, row := range j.gates { // it stands in no row yet, and goes with the next fact
+		e.gates[row.Key].dirty = true
+	}
+	e.mu.Unlock()
 	e.Log.Error("a wait could not be stored; waiting in process", "turn", r.turn.String(), "err", err)
 	e.storeTrouble(err)
 	return verdict{place: waiting, until: e.now().Add(max(j.decision.Wait, time.Second))}

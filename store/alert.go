@@ -34,7 +34,8 @@ func (s *Store) RaiseAlert(a *Alert) (opened bool, err error) {
 		if !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		opened, a.ID = true, f.newID()
+		opened = true
+		f.named(&a.ID)
 		err = f.must(`INSERT INTO alerts (id, kind, subject, since, raised, text, told, next_try) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			a.ID, a.Kind, a.Subject, a.Since, a.Raised, a.Text, a.Told, a.Raised)
 		if err != nil {

@@ -38,6 +38,8 @@ func explain(err error) error {
 		return fmt.Errorf("%w, nothing of this was stored: free some space, it goes on by itself (%w)", ErrFull, err)
 	case sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("%w: the file or its directory cannot be written, make both writable (%w)", ErrReadOnly, err)
+	case sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("the file cannot be opened: it and its directory must be readable and writable, also to read it (%w)", err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w: stop, keep a copy of it, and go back to a backup (%w)", ErrDamaged, err)
 	}

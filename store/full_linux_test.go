@@ -139,3 +139,31 @@ func TestReadOnlyFile(t *testing.T) {
 		}
 	})
 }
+
+// A store in a place that cannot be written says what to do, also where it is only read.
+func TestReadOnlyPlaceSaysWhatToDo(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skip("cannot mount a file system:", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	s := openIn(t, dir)
+	queued(t, s, 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		t.Skip("cannot mount it read-only:", err)
+	}
+	config := Config{Dir: dir, Synchronous: "normal"}
+	if _, err := Open(config, quiet()); err == nil || !strings.Contains(err.Error(), "make it writable") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := OpenReader(config); err == nil || !strings.Contains(err.Error(), "must be readable and writable") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -51,12 +51,23 @@ func TestFullFileLosesNothingS3(t *testing.T) {
 	if !errors.Is(batch[0], ErrFull) || s.Head() != head {
 		t.Errorf("%v, head %d → %d", batch, head, s.Head())
 	}
+	answer := Settled{Turn: acknowledged[0], At: t0, Outcome: Answered, Text: long, Told: Told{Posts: []Post{{Kind: "answer", Text: long + long}}}}
+	for range 2 {
+		if _, err := s.SettleTurn(answer); !errors.Is(err, ErrFull) {
+			t.Errorf("got %v", err)
+		}
+	}
 	limit("1073741823")
+	if _, err := s.SettleTurn(answer); err != nil { // the same fact once more: what it makes is made, and not looked for
+		t.Errorf("after space was made: %v", err)
+	} else if posts, err := s.Posts(acknowledged[0]); err != nil || len(posts) != 1 || posts[0].ID != answer.Posts[0].ID || posts[0].Text != long+long {
+		t.Errorf("%v, %v", posts, err)
+	}
 	if err := say(i); err != nil { // it goes on by itself
 		t.Errorf("after space was made: %v", err)
 	}
 	for _, id := range acknowledged {
-		if read(t, s, id).State != Queued {
+		if state := read(t, s, id).State; state != Queued && id != answer.Turn {
 			t.Errorf("%s is lost", id)
 		}
 	}
