@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 )
@@ -81,13 +82,28 @@ func (d *Document) broken(err error) {
 	p := Problem{File: d.src.Name, What: "is not TOML"}
 	if e, ok := errors.AsType[toml.ParseError](err); ok {
 		p.Line, p.Key = e.Position.Line, e.LastKey
+		if strings.Contains(e.Message, "table") && strings.Contains(e.Message, `'\n'`) { // a header's end, which counts as the next line
+			p.Line--
+		}
+		if line := lineOf(d.src.Text, p.Line); strings.HasPrefix(strings.TrimSpace(line), "[") {
+			p.Key = "" // of the line before
+		}
 		p.What = "is not TOML: " + harmless(e.Message)
 	}
 	d.problems = append(d.problems, p)
 }
 
-// quotation is what the library quotes from the text: more than one character may be a secret.
-var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.){2,}"|'[^']{2,}'`)
+// quotation is what the library quotes from the text.
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
+
+// lineOf is a line of a text, from 1; "" if there is none.
+func lineOf(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	if n < 1 || n > len(lines) {
+		return ""
+	}
+	return lines[n-1]
+}
 
 // harmless is the library's message without what it quotes from values.
 func harmless(message string) string {
@@ -97,7 +113,12 @@ func harmless(message string) string {
 	if strings.HasPrefix(message, "expected value but found") {
 		return "expected a value; write texts in quotes"
 	}
-	return quotation.ReplaceAllString(message, "(…)")
+	return quotation.ReplaceAllStringFunc(message, func(quoted string) string {
+		if in := quoted[1 : len(quoted)-1]; utf8.RuneCountInString(in) <= 1 || len(in) == 2 && in[0] == '\\' {
+			return quoted
+		}
+		return "(…)" // more than one character may be a secret
+	})
 }
 
 // Section gives the function that a room's Validate reports to: keys are relative to the section,

@@ -179,6 +179,8 @@ func TestProblems(t *testing.T) {
 		{"empty secret file", "[web]\ntoken_file = \"empty\"", []string{`h.toml:2: web.token_file: is an empty file; put the secret into it`}},
 		{"secret twice", "[web]\ntoken = \"a\"\ntoken_file = \"key.txt\"", []string{`h.toml:3: web.token_file: stands beside web.token; write one of the two`}},
 		{"no file for plain keys", "timezone_file = \"key.txt\"", []string{`h.toml:1: timezone_file: is no known key; known here: timezone, engine, retry, web, provider, bot`}},
+		{"header not closed", "[store]\ndir = \"secret\"\n[web\n", []string{`h.toml:3: is not TOML: expected '.' or ']' to end table name, but got '\n' instead`}},
+		{"no value", "[store]\ndir =\n", []string{`h.toml:2: store.dir: is not TOML: expected a value; write texts in quotes`}},
 		{"key twice", "timezone = \"a\"\ntimezone = \"b\"", []string{`h.toml:2: timezone: is not TOML: Key 'timezone' has already been defined.`}},
 		{"all at once, in the order of the text", "zz = 1\n[engine]\nworkers = \"x\"\ndurable = 1\n[[bot]]\nnam = \"a\"\n[[bot]]\nname = 3", []string{
 			`h.toml:1: zz: is no known key; known here: timezone, engine, retry, web, provider, bot`,
