@@ -163,6 +163,7 @@ func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (r
 	s := e.serviceOf(r.model)
 	e.mu.Unlock()
 	var a reply
+	var said strings.Builder
 	opened := false
 	for ev, err := range s.Stream(ctx, *r.prepared) {
 		if err != nil {
@@ -183,7 +184,7 @@ func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (r
 		case ev.Finish != nil:
 			a.finish = *ev.Finish
 		case ev.Text != "":
-			a.text += ev.Text
+			said.WriteString(ev.Text)
 			if r.condenses != 0 { // nothing that people should see
 				continue
 			}
@@ -196,6 +197,7 @@ func (e *Engine) request(ctx context.Context, r *run, g *gate, t *store.Turn) (r
 			}
 		}
 	}
+	a.text = said.String()
 	if strings.TrimSpace(a.text) == "" && len(a.calls) == 0 {
 		return a, &llm.Failure{Class: llm.Server, Transient: true, Status: a.head.Status, Begun: true, RequestID: a.head.RequestID, Text: "the answer was empty"}
 	}

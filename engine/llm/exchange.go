@@ -12,6 +12,8 @@ import (
 const (
 	maxBody   = 1 << 20          // what is read of a failed answer, for Classify and to use the connection again
 	maxWhole  = 16 << 20         // the longest answer that is not streamed
+	maxText   = 4 << 20          // text of a streamed answer: no model's longest is a tenth of it
+	maxRest   = 64 << 20         // events of a streamed answer without text: calls, reasoning
 	maxTail   = 256 << 10        // raw lines kept for Classify; an error is seen when it comes, so the tail is enough
 	failedFor = 30 * time.Second // the body of a failed answer may take so long
 	lingerFor = 10 * time.Second // after the terminal event: for its usage and [DONE]
@@ -57,6 +59,8 @@ type exchange struct {
 	lines  []string      // the last raw lines
 	size   int           // of lines
 	fields bool          // a line of the stream had SSE's form
+	text   int           // bytes of text that have come in a stream
+	rest   int           // … and of events without any
 }
 
 func newExchange(ctx context.Context, c *Client, p Parser, yield func(Event, error) bool) *exchange {
@@ -186,6 +190,9 @@ func (x *exchange) part(e sseEvent) (Progress, *Failure) {
 		return Failed, x.read("eof")
 	}
 	events, at := x.parser.Event(e.name, e.data)
+	if x.endless(e.data, events) {
+		return Failed, x.seen(&Failure{Class: Server, Transient: true, Text: "the answer has no end: it is longer than any that a model gives"})
+	}
 	if !x.emit(events...) {
 		return at, nil
 	}
@@ -193,6 +200,18 @@ func (x *exchange) part(e sseEvent) (Progress, *Failure) {
 		return at, x.empty(x.read("eof"))
 	}
 	return at, nil
+}
+
+// endless counts an event of a stream and reports one that is longer than memory should have to hold.
+func (x *exchange) endless(data string, events []Event) bool {
+	before := x.text
+	for _, e := range events {
+		x.text += len(e.Text)
+	}
+	if x.text == before {
+		x.rest += len(data)
+	}
+	return x.text > maxText || x.rest > maxRest
 }
 
 // whole reads an answer that is one JSON document (or a page that is none).

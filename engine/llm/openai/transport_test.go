@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -199,6 +200,35 @@ func TestNobodyThere(t *testing.T) {
 		p, s := at(t, base, nil)
 		if f := llmtest.Listen(t.Context(), p, s).Failure(); f == nil || f.Class != llm.Network || !f.Transient || f.Status != 0 || f.Begun {
 			t.Errorf("%s: %+v", base, f)
+		}
+	}
+}
+
+// An answer without an end is given up before it has filled the memory, be it text or the arguments of a
+// call; the provider fails, and the ladder does what it does then.
+func TestEndlessAnswerIsGivenUp(t *testing.T) {
+	for what, delta := range map[string]string{
+		"text":  `{"content":"` + strings.Repeat("w ", 50_000) + `"}`,
+		"calls": `{"tool_calls":[{"index":0,"id":"c","function":{"name":"","arguments":"` + strings.Repeat("y", 1_000_000) + `"}}]}`,
+	} {
+		var sent atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for r.Context().Err() == nil {
+				n, err := io.WriteString(w, `data: {"choices":[{"delta":`+delta+"}]}\n\n")
+				if sent.Add(int64(n)); err != nil {
+					return
+				}
+			}
+		}))
+		p, s := at(t, server.URL, http.DefaultTransport.(*http.Transport).Clone())
+		h := llmtest.Listen(t.Context(), p, s)
+		server.Close()
+		if f := h.Failure(); f == nil || f.Class != llm.Server || !f.Transient || !f.Begun || f.Status != 200 || !strings.Contains(f.Text, "no end") {
+			t.Errorf("%s: %+v", what, f)
+		}
+		if len(h.Text) > 5<<20 || sent.Load() > 100<<20 {
+			t.Errorf("%s: %d bytes of text of %d sent", what, len(h.Text), sent.Load())
 		}
 	}
 }
