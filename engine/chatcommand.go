@@ -110,7 +110,7 @@ func (e *Engine) sayRetry(ctx context.Context, by store.Turn) (string, error) {
 		case err == nil:
 			return "Trying again now.", nil
 		case errors.Is(err, ErrHeld):
-			return fmt.Sprintf("The provider takes nothing until %s; it goes on by itself then.", e.clock(now.RetryAt)), nil
+			return fmt.Sprintf("The provider takes nothing until %s; it goes on by itself then.", e.plainClock(e.surfaces[by.Surface])(now.RetryAt)), nil
 		case errors.Is(err, ErrAsks):
 			return "This waits for your word on what I have asked to do: `!approve` or `!deny`.", nil
 		case !errors.Is(err, ErrNotYours):
@@ -157,7 +157,7 @@ func (e *Engine) sayStatus(by store.Turn) (string, error) {
 		switch {
 		case t.ID == by.ID:
 		case Waits(t.State) && t.RetryAt != 0:
-			lines = append(lines, fmt.Sprintf("- waits until %s: %s", e.clock(t.RetryAt), t.Reason.Text))
+			lines = append(lines, fmt.Sprintf("- waits until %s: %s", e.plainClock(e.surfaces[by.Surface])(t.RetryAt), t.Reason.Text))
 		case Waits(t.State):
 			lines = append(lines, "- waits: "+t.Reason.Text)
 		default:

@@ -89,7 +89,16 @@ func (e *Engine) clockOf(s Surface) func(store.Time) string {
 	if s != nil && s.Traits().Clock != nil {
 		return s.Traits().Clock
 	}
-	return e.clock
+	return e.plainClock(s)
+}
+
+// plainClock is how a surface writes a moment without a token, which only a notice may have: whoever reads
+// it elsewhere than on this house's page may be in another zone, so it is named.
+func (e *Engine) plainClock(s Surface) func(store.Time) string {
+	if s == nil || s.Traits().Local {
+		return e.clock
+	}
+	return func(t store.Time) string { return e.clock(t) + t.Go().In(e.Location).Format(" MST") }
 }
 
 // timeOfDay is clockOf for a moment whose day is said beside it.

@@ -195,3 +195,27 @@ func TestChatCommands(t *testing.T) {
 		}
 	})
 }
+
+// A moment that is named in a chat says in which zone, since who reads it may be in another; on the page it
+// need not.
+func TestMomentsInChatsNameTheirZone(t *testing.T) {
+	for zone, setup := range map[string]func(*Parts){"": nil, " CET": onChat} {
+		inHouse(t, func(p *Parts) {
+			p.Location = time.FixedZone("CET", 3600)
+			if setup != nil {
+				setup(p)
+			}
+		}, func(h *house) {
+			h.models.play("429/45m")
+			h.want(h.say("ann", "hello"), store.Parked)
+			for order, want := range map[string]string{
+				"!status": "In this conversation:\n- waits until 01:45:00" + zone + ": Fake is rate limiting",
+				"!retry":  "The provider takes nothing until 01:45:00" + zone + "; it goes on by itself then.",
+			} {
+				if got := h.settled(h.say("ann", order), s(.1)); !strings.EqualFold(got.Text, want) {
+					t.Errorf("%q, want %q", got.Text, want)
+				}
+			}
+		})
+	}
+}
