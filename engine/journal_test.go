@@ -138,3 +138,38 @@ func TestTooLargeF14(t *testing.T) {
 		})
 	}
 }
+
+// A kill in the middle of a wait in process makes no request earlier: not inside a hold that was to be asked
+// at its half, and not before the end of a back-off (nothing runs early).
+func TestKilledWaitRunsAtItsTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		does  string
+		retry func(p *Parts)
+		until time.Duration
+	}{
+		"half of a stated wait": {"429/40s", func(p *Parts) { p.Retry.Park, p.Retry.StatedWaitEarly = false, true }, s(20)},
+		"back-off":              {"503", func(p *Parts) { p.Retry.Park, p.Retry.Resends, p.Retry.WaitBase = false, 0, s(20) }, s(20)},
+		"resend":                {"503", func(p *Parts) { p.Retry.ResendBase, p.Retry.ResendLongest = s(20), 0 }, s(20)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, c.retry, func(h *house) {
+				h.models.play(c.does, "ok")
+				id := h.say("ann", "hello")
+				h.want(id, store.Retrying)
+				for range 3 {
+					h.wait(s(3))
+					h.crash()
+					h.start()
+				}
+				h.wait(time.Millisecond)
+				if got := h.want(id, store.Parked); got.Parks != 0 || got.Requests != 1 {
+					t.Errorf("%+v", got)
+				}
+				got := h.settled(id, s(12))
+				if n := gaps(h.models.requests()); len(n) != 1 || n[0] < c.until || n[0] > c.until+s(1) || got.Requests != 2 {
+					t.Errorf("asked again after %v, want %v; %+v", n, c.until, got)
+				}
+			})
+		})
+	}
+}

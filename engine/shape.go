@@ -66,7 +66,7 @@ func (e *Engine) countRequest(model string, ms int64, class, text string) {
 }
 
 // countBaseline adds what the file held when it was opened. What the last process left running or
-// retrying was queued by the load (its moves were not counted).
+// retrying was queued by the load (its moves were not counted), but for what it has counted as parked.
 func (e *Engine) countBaseline() {
 	counts, err := e.Store.Counts()
 	if err != nil {

@@ -88,10 +88,14 @@ func (e *Engine) load() error {
 		return err
 	}
 	e.setBack = now < last
-	n, err := e.Store.Interrupt(now)
+	n, kept, err := e.Store.Interrupt(now, waitsForItself)
 	if err != nil {
 		return err
 	}
+	e.mu.Lock()
+	e.tally.turns[store.Queued] -= int64(kept) // as which the baseline counts them
+	e.tally.turns[store.Parked] += int64(kept)
+	e.mu.Unlock()
 	if n > 0 {
 		e.Log.Info("turns taken up again after a restart", "turns", n)
 	}

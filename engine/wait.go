@@ -127,6 +127,12 @@ func (j judged) rests() bool {
 	return d.From != "backoff" && !d.Episode.Early && j.gateEnd >= j.at.Add(d.Wait)-1
 }
 
+// waitsForItself reports a wait in process that its own time ends and no gate: nobody else would keep its
+// turn back after a start. One that rests on a gate's closing meets it there.
+func waitsForItself(from string, record []byte) bool {
+	return from == "backoff" || episodeOf(store.Turn{Episode: record}).Early
+}
+
 // owedPause is when an owed turn asks again at the earliest.
 func (e *Engine) owedPause(d ladder.Decision) time.Duration {
 	return max(d.Wait, e.Retry.GateCap)

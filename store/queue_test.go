@@ -235,7 +235,7 @@ func TestCountsAreThoseOfTheOpening(t *testing.T) {
 	}
 	s = openIn(t, dir)
 	begin(t, s, queued(t, s, 9), 1)
-	if n, err := s.Interrupt(t0); n != 1 || err != nil {
+	if n, _, err := s.Interrupt(t0, nil); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	counts, err := s.Counts()

@@ -247,7 +247,7 @@ func TestStepEndsTheEpisode(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin(t, s, turn, 1)
-	if _, err := s.Interrupt(t0); err != nil {
+	if _, _, err := s.Interrupt(t0, nil); err != nil {
 		t.Fatal(err)
 	}
 	n := begin(t, s, turn, 2)
@@ -377,7 +377,7 @@ func TestInterruptP7(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait(t, s, parked, Parked, Wait{RetryAt: t0 + 1, MS: 1}, Reason{Why: "failure"})
-	if n, err := s.Interrupt(t0 + 9); err != nil || n != 2 {
+	if n, _, err := s.Interrupt(t0+9, nil); err != nil || n != 2 {
 		t.Errorf("%d, %v", n, err)
 	}
 	a, b, c := read(t, s, ran), read(t, s, waited), read(t, s, parked)
@@ -395,7 +395,7 @@ func TestInterruptP7(t *testing.T) {
 	if x[0].Outcome != "interrupted" || y[0].Outcome != "retry" {
 		t.Errorf("%+v %+v", x, y)
 	}
-	if n, err := s.Interrupt(t0 + 9); err != nil || n != 0 {
+	if n, _, err := s.Interrupt(t0+9, nil); err != nil || n != 0 {
 		t.Errorf("again: %d, %v", n, err)
 	}
 }
@@ -467,5 +467,30 @@ func TestClampManyWaitsP16(t *testing.T) {
 		return c.one(`SELECT count(*) FROM turns WHERE retry_at <> ? + wait_ms`, now).Scan(&left)
 	}); err != nil || left != 0 {
 		t.Errorf("%d left, %v", left, err)
+	}
+}
+
+// A retrying turn whose wait is not over goes on waiting where it is told to be kept.
+func TestInterruptKeepsWaits(t *testing.T) {
+	s := opened(t)
+	own, gate, over := queued(t, s, 1), queued(t, s, 2), queued(t, s, 3)
+	for id, w := range map[ID]Wait{own: {RetryAt: t0 + 100, MS: 100, From: "backoff"}, gate: {RetryAt: t0 + 100, MS: 100, From: "gate"}, over: {RetryAt: t0 + 5, MS: 5, From: "backoff"}} {
+		begin(t, s, id, 1)
+		if _, err := s.WaitTurn(Waiting{Turn: id, At: t0, State: Retrying, Wait: w, FirstFailed: t0, Episode: []byte("mine"),
+			Told: Told{Attempt: &AttemptEnd{N: 1, StatedMS: -1, Outcome: "retry"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queued, kept, err := s.Interrupt(t0+9, func(from string, episode []byte) bool { return from == "backoff" && string(episode) == "mine" })
+	if err != nil || queued != 2 || kept != 1 {
+		t.Errorf("%d, %d, %v", queued, kept, err)
+	}
+	if a := read(t, s, own); a.State != Parked || a.RetryAt != t0+100 || a.MS != 100 || a.From != "backoff" || a.Parks != 0 || a.Deaths != 0 {
+		t.Errorf("%+v", a)
+	}
+	for _, id := range []ID{gate, over} {
+		if b := read(t, s, id); b.State != Queued || b.RetryAt != 0 {
+			t.Errorf("%+v", b)
+		}
 	}
 }

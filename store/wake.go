@@ -62,10 +62,16 @@ func (f *fact) wake(t *Turn, w Wake) error {
 
 // Interrupt tells, at a start, of turns that the last process left running or retrying: their open
 // requests end as "interrupted", they are queued again with Resumed "restart", and Deaths counts up
-// for those that were running. It returns how many there were. One transaction.
-func (s *Store) Interrupt(now Time) (int, error) {
+// for those that were running. It returns how many there were. A retrying turn whose wait is not over goes
+// on waiting, as a parked one, if keep says so (nil: none does); kept is how many do. One transaction.
+func (s *Store) Interrupt(now Time, keep func(from string, episode []byte) bool) (queued, kept int, err error) {
 	var turns []Ready
-	err := s.write(now, func(f *fact) (err error) {
+	err = s.write(now, func(f *fact) (err error) {
+		if keep != nil {
+			if kept, err = f.keepWaiting(now, keep); err != nil {
+				return err
+			}
+		}
 		turns, err = f.ready(nil, math.MaxInt32, nil, `SELECT id, conversation, retry_at, wait_ms, state FROM turns WHERE state IN ('running', 'retrying') ORDER BY id`)
 		for _, t := range turns {
 			err = errors.Join(err, f.interrupt(t))
@@ -73,9 +79,33 @@ func (s *Store) Interrupt(now Time) (int, error) {
 		return err
 	})
 	if err != nil {
-		return 0, wrap("interrupt turns", err)
+		return 0, 0, wrap("interrupt turns", err)
 	}
-	return len(turns), nil
+	return len(turns), kept, nil
+}
+
+// keepWaiting parks the retrying turns whose wait outlives the process that made it.
+func (f *fact) keepWaiting(now Time, keep func(from string, episode []byte) bool) (int, error) {
+	var kept []ID
+	err := f.each(func(r row) error {
+		var id ID
+		var from string
+		var episode []byte
+		err := r.Scan(&id, &from, &episode)
+		if err == nil && keep(from, episode) {
+			kept = append(kept, id)
+		}
+		return err
+	}, `SELECT id, wait_from, episode FROM turns WHERE state = 'retrying' AND retry_at > ? ORDER BY id`, now)
+	for _, id := range kept {
+		if err == nil {
+			err = f.must(`UPDATE turns SET state = 'parked', resumed = 'restart', version = version + 1 WHERE id = ? AND state = 'retrying'`, id)
+		}
+		if err == nil {
+			err = f.changed(object{kind: kindTurn, id: id})
+		}
+	}
+	return len(kept), err
 }
 
 func (f *fact) interrupt(t Ready) error {
