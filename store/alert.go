@@ -35,7 +35,7 @@ func (s *Store) RaiseAlert(a *Alert) (opened bool, err error) {
 			return err
 		}
 		opened = true
-		f.named(&a.ID)
+		a.ID = f.newID()
 		err = f.must(`INSERT INTO alerts (id, kind, subject, since, raised, text, told, next_try) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			a.ID, a.Kind, a.Subject, a.Since, a.Raised, a.Text, a.Told, a.Raised)
 		if err != nil {

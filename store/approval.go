@@ -29,7 +29,7 @@ func (f *fact) putApproval(turn ID, a *Approval) error {
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	f.named(&a.ID)
+	a.ID = f.newID()
 	a.Turn, a.Asked = turn, f.at
 	return f.must(`INSERT INTO approvals (id, turn, kind, asked, calls) VALUES (?, ?, ?, ?, ?)`, a.ID, a.Turn, a.Kind, a.Asked, a.Calls)
 }

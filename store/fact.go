@@ -16,14 +16,6 @@ type fact struct {
 	writer *writer
 	at     Time     // the moment of its changes
 	told   []object // its changes so far
-	entry  *entry
-}
-
-// named gives a thing that the caller holds its id. If nothing of the fact is stored it has none again, so
-// that a caller who tries once more makes it and does not look for it.
-func (f *fact) named(id *ID) {
-	*id = f.newID()
-	f.entry.lost = append(f.entry.lost, func() { *id = 0 })
 }
 
 // errEnough ends an each early.

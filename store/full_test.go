@@ -60,7 +60,7 @@ func TestFullFileLosesNothingS3(t *testing.T) {
 	limit("1073741823")
 	if _, err := s.SettleTurn(answer); err != nil { // the same fact once more: what it makes is made, and not looked for
 		t.Errorf("after space was made: %v", err)
-	} else if posts, err := s.Posts(acknowledged[0]); err != nil || len(posts) != 1 || posts[0].ID != answer.Posts[0].ID || posts[0].Text != long+long {
+	} else if posts, err := s.Posts(acknowledged[0]); err != nil || len(posts) != 1 || posts[0].Text != long+long {
 		t.Errorf("%v, %v", posts, err)
 	}
 	if err := say(i); err != nil { // it goes on by itself

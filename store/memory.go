@@ -42,7 +42,7 @@ func (s *Store) Remember(m *Memory, limit int) error {
 		if err != nil {
 			return err
 		}
-		f.named(&m.ID)
+		m.ID = f.newID()
 		err = f.must(`INSERT INTO memories (id, bot, person, text, at, conversation) VALUES (?, ?, ?, ?, ?, ?)`, m.ID, m.Bot, m.Person, m.Text, m.At, m.Conversation)
 		if err == nil {
 			_, err = f.exec(`INSERT INTO memories_words (rowid, text) VALUES (?, ?)`, m.ID, m.Text)

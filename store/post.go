@@ -45,7 +45,7 @@ func (f *fact) putPost(t *Turn, p *Post) error {
 	if p.ID != 0 {
 		return f.editPost(t, p)
 	}
-	f.named(&p.ID)
+	p.ID = f.newID()
 	p.Turn, p.Conversation, p.Created, p.Edited = t.ID, t.Conversation, f.at, 0
 	err := f.must(`INSERT INTO posts (id, turn, conversation, part, kind, state, handle, until, next_try, wait_ms, tries, created, edited, error, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -55,7 +55,7 @@ func (s *Store) PutSchedule(x *Schedule, now Time) error {
 }
 
 func (f *fact) addSchedule(x *Schedule) error {
-	if f.named(&x.ID); x.Name == "" {
+	if x.ID = f.newID(); x.Name == "" {
 		x.Name = x.ID.String()
 	}
 	err := f.must(`INSERT INTO schedules (`+scheduleColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

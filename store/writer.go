@@ -51,7 +51,6 @@ type entry struct {
 	do       func(*fact) error
 	err      error
 	panicked any
-	lost     []func()  // run by the caller if nothing of the fact is stored
 	lead     chan bool // receives true: lead; closed: it is over
 }
 
@@ -79,11 +78,6 @@ func (w *writer) do(at Time, fn func(*fact) error) error {
 	w.mu.Unlock()
 	if leads || <-e.lead {
 		w.lead()
-	}
-	if e.err != nil || e.panicked != nil {
-		for _, undo := range e.lost {
-			undo()
-		}
 	}
 	if e.panicked != nil {
 		panic(e.panicked)
@@ -229,7 +223,7 @@ func (w *writer) run(e *entry) (good bool) {
 			e.err, good = fmt.Errorf("panic in a fact: %v", p), false
 		}
 	}()
-	e.err = e.do(&fact{conn: w.conn, writer: w, at: e.at, entry: e})
+	e.err = e.do(&fact{conn: w.conn, writer: w, at: e.at})
 	return e.err == nil
 }
 
