@@ -93,10 +93,14 @@ func (s *chosen) carryOut(c *call, house *client, cmd, say string) error {
 
 // carryOutOne orders one turn and says what became of it.
 func (s *chosen) carryOutOne(c *call, house *client, id, cmd, done, say string) (string, error) {
-	if s.DryRun {
-		var t turn
-		err := house.get("/api/v1/turns/"+id, nil, &t)
-		return "would be " + done + "; now " + t.words(c.now()), err
+	var t turn
+	switch err := house.get("/api/v1/turns/"+id, nil, &t); {
+	case err != nil:
+		return "", err
+	case t.State == string(store.Done) && !s.JSON: // the order would change nothing, and was not what did it
+		return "nothing to do, it is " + t.words(c.now()), nil
+	case s.DryRun:
+		return "would be " + done + "; now " + t.words(c.now()), nil
 	}
 	args := map[string]any{}
 	if say != "" {

@@ -57,6 +57,11 @@ func TestOrdersOnMany(t *testing.T) {
 	if out := h.want("cancel", "--waiting", "--say", "closed for today"); !strings.HasSuffix(out, "\n2 turns cancelled\n") {
 		t.Errorf("%q", out)
 	}
+	for _, order := range []string{"cancel", "resume", "cancel --dry-run"} { // what is over is not said to have been ended by this
+		if out := h.want(append(strings.Fields(order), held)...); out != held+": nothing to do, it is done: cancelled\n" {
+			t.Errorf("%s: %q", order, out)
+		}
+	}
 	if out := h.want("turn", held); !strings.Contains(out, "closed for today") {
 		t.Error(out)
 	}
