@@ -128,6 +128,26 @@ func TestAccountF13(t *testing.T) {
 	})
 }
 
+// F13: an account that answers another turn lets in at once whom it has refused before, also if none of them
+// has asked again yet.
+func TestMendedAccountAnswersAllF13(t *testing.T) {
+	for _, word := range []string{"401", "402"} {
+		inHouse(t, nil, func(h *house) {
+			h.models.play(word, word, "ok")
+			first, second := h.sayIn("a", "ann", "hello"), h.sayIn("b", "bob", "hello")
+			h.want(first, store.Owed)
+			h.want(second, store.Owed)
+			h.wait(time.Minute)
+			h.crash()
+			h.start()
+			h.settled(h.sayIn("c", "cid", "hello"), s(1))
+			h.settled(first, s(2))
+			h.settled(second, s(2))
+			equal(t, word+" alerts", h.openAlerts(), []string(nil))
+		})
+	}
+}
+
 // F13: a start with a changed key wakes them.
 func TestAccountChangedKeyF13(t *testing.T) {
 	inHouse(t, nil, func(h *house) {

@@ -124,6 +124,9 @@ func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.F
 	e.exitLocked(r)
 	e.pump()
 	ep.Episode = d.Episode
+	if d.Do == ladder.Owe && d.Why == "account" { // from here on the next content lets this turn in
+		g.rec.AccountAsked, g.dirty = now, true
+	}
 	j := judged{failure: f, decision: d, ep: ep, gates: g.snapshot(), gateKey: g.row.Key, gateEnd: g.end(e.now()), at: store.At(now)}
 	if d.Why == "account" {
 		j.other = e.otherModel(bot, r.model)
