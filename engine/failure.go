@@ -113,8 +113,11 @@ func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.F
 		g.rec.CoolUntil, g.rec.CoolWhy = now.Add(d.Cooldown), string(f.Class)
 		g.dirty = true
 	}
-	if f.Class == llm.Auth {
-		g.rec.Refused, g.dirty = now, true
+	switch f.Class { // from here on the next content lets in whom the account has stopped
+	case llm.Auth:
+		g.rec.Refused, g.rec.AccountAsked, g.dirty = now, now, true
+	case llm.Quota:
+		g.rec.AccountAsked, g.dirty = now, true
 	}
 	if f.Class == llm.TooLarge && f.Limit > 0 {
 		g.rec.Limit = f.Limit
@@ -124,9 +127,6 @@ func (e *Engine) judge(r *run, g *gate, t *store.Turn, bot *Bot, n int, f *llm.F
 	e.exitLocked(r)
 	e.pump()
 	ep.Episode = d.Episode
-	if d.Do == ladder.Owe && d.Why == "account" { // from here on the next content lets this turn in
-		g.rec.AccountAsked, g.dirty = now, true
-	}
 	j := judged{failure: f, decision: d, ep: ep, gates: g.snapshot(), gateKey: g.row.Key, gateEnd: g.end(e.now()), at: store.At(now)}
 	if d.Why == "account" {
 		j.other = e.otherModel(bot, r.model)

@@ -67,8 +67,8 @@ func (e *Engine) accountWaits(r *run, t *store.Turn) (until store.Time) {
 }
 
 // otherModel is when a turn whose account at one model of its chain refuses may ask another one, which was
-// only busy: at the end of what closes it, else like every owed turn gate_cap from now. 0 if there is none.
-// Engine.mu is held.
+// only busy: at the end of what closes it, and like every owed turn gate_cap from now at the earliest. 0 if
+// there is none. Engine.mu is held.
 func (e *Engine) otherModel(bot *Bot, refuses string) (at store.Time) {
 	now := e.Wall()
 	for _, m := range bot.Models {
@@ -77,13 +77,10 @@ func (e *Engine) otherModel(bot *Bot, refuses string) (at store.Time) {
 			continue
 		}
 		g := e.gateOf(m)
-		if g.refusing(now) {
+		if g.refusing(now) || !g.rec.AccountAsked.IsZero() { // its own account is no better
 			continue
 		}
-		next := g.end(store.At(now))
-		if next == 0 {
-			next = store.At(now.Add(e.Retry.GateCap))
-		}
+		next := max(g.end(store.At(now)), store.At(now.Add(e.Retry.GateCap)))
 		if g.cooling(now) {
 			next = max(next, store.At(g.rec.CoolUntil))
 		}
