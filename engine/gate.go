@@ -41,6 +41,7 @@ type gateRecord struct {
 	Gate         ladder.Gate `json:"gate,omitzero"`
 	CoolUntil    time.Time   `json:"cool,omitzero"`    // L3: passed over until then while another is usable
 	AccountAsked time.Time   `json:"account,omitzero"` // when one of the turns that an account has stopped last asked
+	Mended       time.Time   `json:"mended,omitzero"`  // when content last let those in whom an account had stopped
 	Refused      time.Time   `json:"refused,omitzero"` // when its key was last refused; zero = not since it changed
 	CoolWhy      string      `json:"why,omitzero"`
 	Limit        int64       `json:"limit,omitzero"`  // stated context limit in tokens (F14)
@@ -216,10 +217,7 @@ func (g *gate) pass(r *run, ep episode, now time.Time) passage {
 
 // content is told at the first content of a request: the gate opens for more. Engine.mu is held.
 func (e *Engine) content(g *gate, concurrency int) {
-	if !g.rec.AccountAsked.IsZero() {
-		g.rec.AccountAsked, g.rec.Opened, g.dirty = time.Time{}, e.Wall(), true
-		e.letInSoon(g, "gate")
-	}
+	e.mended(g)
 	if !g.rec.Refused.IsZero() {
 		g.rec.Refused, g.dirty = time.Time{}, true
 	}
@@ -239,10 +237,19 @@ func (e *Engine) content(g *gate, concurrency int) {
 // waits with it may ask too, since they have the same way out. Engine.mu is held.
 func (e *Engine) alsoOpens(r *run) {
 	g := e.gates[r.account]
-	if g == nil || g == r.gate || g.rec.AccountAsked.IsZero() {
+	if g != nil && g != r.gate {
+		e.mended(g)
+	}
+}
+
+// mended lets in whom an account has stopped, since there is content: not twice within gate_cap, so that one
+// that answers every other request is not asked without a pause. Engine.mu is held.
+func (e *Engine) mended(g *gate) {
+	now := e.Wall()
+	if g.rec.AccountAsked.IsZero() || now.Sub(g.rec.Mended) < e.Retry.GateCap {
 		return
 	}
-	g.rec.AccountAsked, g.rec.Opened, g.dirty = time.Time{}, e.Wall(), true
+	g.rec.AccountAsked, g.rec.Opened, g.rec.Mended, g.dirty = time.Time{}, now, now, true
 	e.letInSoon(g, "gate")
 }
 
@@ -263,7 +270,7 @@ func (g *gate) answers() {
 
 // past lets nothing that has happened lie in the future, as it does after a backward clock step.
 func (r *gateRecord) past(now time.Time) {
-	for _, t := range []*time.Time{&r.Opened, &r.AccountAsked, &r.Refused} {
+	for _, t := range []*time.Time{&r.Opened, &r.AccountAsked, &r.Mended, &r.Refused} {
 		if t.After(now) {
 			*t = now
 		}
