@@ -107,10 +107,11 @@ func markdown() dialect {
 	}
 }
 
-// codeSpan is marked so that the marks in it, which stand alone, do not end it.
+// codeSpan is marked so that the marks in it, which stand alone, do not end it. A long one may be cut beside
+// one of them, which makes no fence with those at a part's edge.
 func codeSpan(code string) pair {
 	switch {
-	case strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`"):
+	case strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") || len(code) > clusterMost && strings.Contains(code, "`"):
 		return pair{"`` ", " ``"}
 	case strings.Contains(code, "`"):
 		return pair{"``", "``"}

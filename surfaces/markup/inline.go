@@ -77,7 +77,11 @@ func (w *writer) codeSpan(n ast.Node) {
 		p.open = "\u200b" + p.open
 	}
 	w.open(p, true)
-	w.code(code)
+	if w.d.markdown && strings.Contains(code, "`") && len(code) <= clusterMost {
+		w.uncut(code)
+	} else {
+		w.code(code)
+	}
 	w.shut()
 }
 
@@ -100,11 +104,16 @@ func (w *writer) link(n ast.Node, destination string) {
 	}
 }
 
-// bare writes an address that stands for itself.
+// bare writes an address that stands for itself. Its scheme is in lower case, as every platform knows it.
 func (w *writer) bare(address string) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if scheme = strings.ToLower(scheme); ok {
+		address = scheme + "://" + rest
+	}
+	known := ok && (scheme == "http" || scheme == "https")
 	for c := range clusters(address) {
 		s := w.d.inAddress(c)
-		if !strings.Contains(address, "://") { // of mail, or none that a platform would know for one
+		if !known { // of mail, or none that a platform would know for one
 			s = w.unnamed(s)
 		}
 		w.atom(s, anywhere)

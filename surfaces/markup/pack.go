@@ -69,7 +69,7 @@ func fit(tokens []token, at int, spans []token, limit int) (int, quality) {
 	var cuts, sizes [qualities]int
 	filled := false
 	cut := func(q quality, i int) {
-		if filled {
+		if filled && q != nowhere {
 			cuts[q], sizes[q] = i, size+ends
 		}
 	}

@@ -109,6 +109,14 @@ func (w *writer) unnamed(c string) string {
 	return c
 }
 
+// uncut writes a short piece of code that stays whole.
+func (w *writer) uncut(s string) {
+	for c := range clusters(s) {
+		w.atom(w.d.inCode(c), nowhere)
+	}
+	w.out[len(w.out)-1].q = anywhere
+}
+
 // code writes one line of code. The spaces between words are places for a cut, those of its indent
 // are not.
 func (w *writer) code(s string) {

@@ -20,12 +20,13 @@ const (
 type quality int
 
 const (
-	anywhere  quality = iota // between two characters as people see them
-	wrap                     // where a line may be wrapped
-	word                     // between words
-	glue                     // between a heading and what it is the heading of
-	line                     // between lines
-	paragraph                //
+	nowhere   quality = iota - 1 // no cut
+	anywhere                     // between two characters as people see them
+	wrap                         // where a line may be wrapped
+	word                         // between words
+	glue                         // between a heading and what it is the heading of
+	line                         // between lines
+	paragraph                    //
 	qualities
 )
 
