@@ -40,7 +40,7 @@ type gate struct {
 type gateRecord struct {
 	Gate         ladder.Gate `json:"gate,omitzero"`
 	CoolUntil    time.Time   `json:"cool,omitzero"`    // L3: passed over until then while another is usable
-	AccountAsked time.Time   `json:"account,omitzero"` // when one of the turns that an account has stopped last asked
+	AccountAsked time.Time   `json:"account,omitzero"` // when a turn last asked an account that refuses; zero = it has answered since
 	Mended       time.Time   `json:"mended,omitzero"`  // when content last let those in whom an account had stopped
 	Refused      time.Time   `json:"refused,omitzero"` // when its key was last refused; zero = not since it changed
 	CoolWhy      string      `json:"why,omitzero"`
@@ -231,34 +231,6 @@ func (e *Engine) content(g *gate, concurrency int) {
 		e.Log.Info("gate opened", "by", "answer", "model", g.model())
 	}
 	e.letInSoon(g, "gate")
-}
-
-// alsoOpens is told of content that came to a turn which had waited for another model's account: who
-// waits with it may ask too, since they have the same way out. Engine.mu is held.
-func (e *Engine) alsoOpens(r *run) {
-	g := e.gates[r.account]
-	if g != nil && g != r.gate {
-		e.mended(g)
-	}
-}
-
-// mended lets in whom an account has stopped, since there is content: not twice within gate_cap, so that one
-// that answers every other request is not asked without a pause. Engine.mu is held.
-func (e *Engine) mended(g *gate) {
-	now := e.Wall()
-	if g.rec.AccountAsked.IsZero() || now.Sub(g.rec.Mended) < e.Retry.GateCap {
-		return
-	}
-	g.rec.AccountAsked, g.rec.Opened, g.rec.Mended, g.dirty = time.Time{}, now, now, true
-	e.letInSoon(g, "gate")
-}
-
-// accountGate is the gate at which a turn waits for an account to be mended, "" if it does not.
-func accountGate(t *store.Turn) string {
-	if t.State == store.Owed && t.Reason.Why == "account" {
-		return t.Wait.Gate
-	}
-	return ""
 }
 
 // answers notes that the model has answered: what failed before is past. Engine.mu is held.

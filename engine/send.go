@@ -47,10 +47,6 @@ func (e *Engine) choose(r *run, bot *Bot) (string, bool) {
 // cooling reports whether L3 has left it lately.
 func (g *gate) cooling(now time.Time) bool { return now.Before(g.rec.CoolUntil) }
 
-// refusing reports whether its key was refused lately; like everything that an account has stopped it
-// is tried again once an hour.
-func (g *gate) refusing(now time.Time) bool { return now.Before(g.rec.Refused.Add(accountAsk)) }
-
 // askable reports whether a model could be sent to now: key present, gate open. Engine.mu is held.
 func (e *Engine) askable(model string) bool {
 	s := e.serviceOf(model)

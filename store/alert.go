@@ -34,8 +34,7 @@ func (s *Store) RaiseAlert(a *Alert) (opened bool, err error) {
 		if !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		opened = true
-		a.ID = f.newID()
+		opened, a.ID = true, f.newID()
 		err = f.must(`INSERT INTO alerts (id, kind, subject, since, raised, text, told, next_try) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			a.ID, a.Kind, a.Subject, a.Since, a.Raised, a.Text, a.Told, a.Raised)
 		if err != nil {

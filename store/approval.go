@@ -29,8 +29,7 @@ func (f *fact) putApproval(turn ID, a *Approval) error {
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	a.ID = f.newID()
-	a.Turn, a.Asked = turn, f.at
+	a.ID, a.Turn, a.Asked = f.newID(), turn, f.at
 	return f.must(`INSERT INTO approvals (id, turn, kind, asked, calls) VALUES (?, ?, ?, ?, ?)`, a.ID, a.Turn, a.Kind, a.Asked, a.Calls)
 }
 

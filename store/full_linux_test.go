@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFullDiskS3 fills a small file system for real; it needs the right to mount one.
-func TestFullDiskS3(t *testing.T) {
-	dir := t.TempDir()
+// mounted is a file system of its own with two megabytes; it needs the right to mount one.
+func mounted(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
 		t.Skip("cannot mount a file system:", err)
 	}
@@ -24,6 +25,12 @@ func TestFullDiskS3(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return dir
+}
+
+// TestFullDiskS3 fills a small file system for real.
+func TestFullDiskS3(t *testing.T) {
+	dir := mounted(t)
 	s := openIn(t, dir)
 	ballast := filepath.Join(dir, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err != nil {
@@ -142,15 +149,7 @@ func TestReadOnlyFile(t *testing.T) {
 
 // A store in a place that cannot be written says what to do, also where it is only read.
 func TestReadOnlyPlaceSaysWhatToDo(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
-		t.Skip("cannot mount a file system:", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := mounted(t)
 	s := openIn(t, dir)
 	queued(t, s, 1)
 	if err := s.Close(); err != nil {

@@ -45,8 +45,7 @@ func (f *fact) putPost(t *Turn, p *Post) error {
 	if p.ID != 0 {
 		return f.editPost(t, p)
 	}
-	p.ID = f.newID()
-	p.Turn, p.Conversation, p.Created, p.Edited = t.ID, t.Conversation, f.at, 0
+	p.ID, p.Turn, p.Conversation, p.Created, p.Edited = f.newID(), t.ID, t.Conversation, f.at, 0
 	err := f.must(`INSERT INTO posts (id, turn, conversation, part, kind, state, handle, until, next_try, wait_ms, tries, created, edited, error, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.ID, p.Turn, p.Conversation, p.Part, p.Kind, p.State, p.Handle, p.Until, p.NextTry, p.waitMS(f.at), p.Tries, p.Created, p.Edited, p.Error, p.textOf(t.Text))
